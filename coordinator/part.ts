@@ -138,6 +138,7 @@ export const coordinator = defineFrameless({
   ],
   health: { socket: "api", headers: { [PEER_HEADER]: "127.0.0.1" } },
   settings: [],
+  choices: ["bucketQuotaBytes", "hangAfterMinutes", "outputExport"],
   data: { isBackedUp: "apart" },
   firstBytes: 128 * 1024 ** 2,
   audit: [

@@ -60,6 +60,7 @@ import {
   proofOf,
   type ProofOptions,
 } from "./commands/approval-commands.ts";
+import { addConfigCommands } from "./commands/config-commands.ts";
 import { collected } from "@resontech/frame/collected";
 import { two } from "./commands/two-people.ts";
 import { verifierDigests } from "./commands/verifier-digests.ts";
@@ -193,14 +194,20 @@ leaves(program.command("restart [part...]"), { event: "admin.restart" })
     const context = openContext(root());
     if (parts.length === 0) return await restartAll();
     await requireParts(context, parts);
-    await duringPlannedStop(context, MAX_MAINTENANCE_S, say, async () => {
-      await restartRecorded(context, parts, async (named) => {
-        await stopParts(context, named, STOP_TIMEOUT_MS);
-        await startParts(context, named);
-      });
-      await waitHealthy(openContext(root()), HEALTH_TIMEOUT_S * 1_000, say, parts);
-    });
+    await restartParts(parts);
   });
+
+/** Single ones, while jobs go on. */
+async function restartParts(parts: readonly string[]): Promise<void> {
+  const context = openContext(root());
+  await duringPlannedStop(context, MAX_MAINTENANCE_S, say, async () => {
+    await restartRecorded(context, parts, async (named) => {
+      await stopParts(context, named, STOP_TIMEOUT_MS);
+      await startParts(context, named);
+    });
+    await waitHealthy(openContext(root()), HEALTH_TIMEOUT_S * 1_000, say, parts);
+  });
+}
 
 /** Everything, while jobs go on. */
 async function restartAll(): Promise<void> {
@@ -517,6 +524,7 @@ addNodeCommands(program, shell);
 addPolicyCommands(program, shell);
 addHostCommands(program, shell);
 addMetricsCommands(program, shell);
+addConfigCommands(program, shell, restartParts);
 addSupportCommands(program, shell);
 addRenameCommand(program, shell);
 addCertificateCommands(program, shell, { restart: restartAll, tell: say });

@@ -1,5 +1,5 @@
 /** Reads the log and hands it on: searches, exports, witnesses, receivers of the customer's. Nothing waits for it but searches. */
-import { AuditOutConfig } from "@resontech/contracts/audit-out-config";
+import { AuditOutConfig, LogReceivers } from "@resontech/contracts/audit-out-config";
 import { defineFrameless } from "@resontech/frame/define-part";
 
 const NAME = "audit-out";
@@ -14,9 +14,7 @@ export const auditOut = defineFrameless({
   ownConfig: {
     schema: AuditOutConfig,
     from: ({ layout, read, socket }) => {
-      const receivers: Partial<AuditOutConfig> = JSON.parse(
-        read(layout.setting(RECEIVERS_FILE)) ?? "{}",
-      );
+      const receivers: LogReceivers = JSON.parse(read(layout.setting(RECEIVERS_FILE)) ?? "{}");
       return {
         sinks: receivers.sinks ?? [],
         worm: receivers.worm ?? null,
@@ -38,7 +36,7 @@ export const auditOut = defineFrameless({
   },
   certificates: [],
   health: { endsConnections: ["search"] },
-  settings: [],
+  settings: [{ file: RECEIVERS_FILE, schema: LogReceivers }],
   data: { isBackedUp: false },
   firstBytes: 32 * 1024 ** 2,
   audit: [{ producer: NAME, family: NAME }],

@@ -104,6 +104,7 @@ export function auditdFor(others: readonly PartDeclaration[]): FramelessPart<typ
     certificates: [],
     health: { endsConnections: producers.map(({ name }) => name) },
     settings: [],
+    choices: ["unwitnessed"],
     settled: [
       { file: INCEPTION_FILE, settle: ({ now }) => now().toISOString().slice(0, 10) },
       {

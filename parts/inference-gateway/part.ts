@@ -38,7 +38,7 @@ export const inferenceGateway = definePart({
   sockets: { calls: { for: "door", isHeld: true } },
   certificates: [{ name: "client", dnsNames: [] }],
   health: { socket: "calls" },
-  settings: [{ file: OUTBOUND_FILE, schema: OutboundHosts }],
+  settings: [{ file: OUTBOUND_FILE, schema: OutboundHosts, isFollowed: true }],
   // The journal of calls, and answers that are yet to be posted.
   data: { isBackedUp: true },
   firstBytes: 64 * 1024 ** 2,

@@ -44,6 +44,7 @@ export const s3Front = definePart({
   certificates: [{ name: "server", isDoor: true }],
   health: { httpsPath: FRONT_HEALTH_PATH },
   settings: [],
+  choices: ["outputExport"],
   data: null,
   firstBytes: 0,
   audit: [{ producer: NAME, family: NAME }],

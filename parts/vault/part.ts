@@ -56,6 +56,7 @@ export const vault = defineFrameless({
   certificates: [],
   health: { endsConnections: ["control"] },
   settings: [],
+  choices: ["retention"],
   data: {
     isBackedUp: "apart",
     // What an ordinary backup may hold, and, apart from it, what none may.

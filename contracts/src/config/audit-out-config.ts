@@ -112,3 +112,14 @@ export const AuditOutConfig = Type.Object(
   closed,
 );
 export type AuditOutConfig = Static<typeof AuditOutConfig>;
+
+/** `<root>/etc/audit-sinks.json`: whom the operator lets the log go to, and who vouches for witnesses. */
+export const LogReceivers = Type.Object(
+  {
+    sinks: Type.Optional(AuditOutConfig.properties.sinks),
+    worm: Type.Optional(AuditOutConfig.properties.worm),
+    witnessCaFile: Type.Optional(AuditOutConfig.properties.witnessCaFile),
+  },
+  closed,
+);
+export type LogReceivers = Static<typeof LogReceivers>;

@@ -78,7 +78,22 @@ export type CertificateChange = {
 };
 
 /** A file of root's, `<root>/etc/<file>`, that the part alone reads: what the operator set for it. No secret is in it. */
-export type SettingDeclaration = { file: string; schema: TSchema };
+export type SettingDeclaration = {
+  file: string;
+  schema: TSchema;
+  /** The part follows the file while it runs. @default the part reads it at its start */
+  isFollowed?: true;
+  /** Files among the part's secrets without which a value of the setting is of no use. */
+  needs?: (value: unknown) => readonly string[];
+};
+
+/** What `etc/appliance.json` lets an operator choose after the install. */
+export type Choice =
+  | "bucketQuotaBytes"
+  | "hangAfterMinutes"
+  | "outputExport"
+  | "retention"
+  | "unwitnessed";
 
 /** A file among the part's secrets, `<root>/etc/secrets/<part>/<name>`. */
 export type SecretDeclaration =
@@ -166,6 +181,8 @@ type Common = {
   certificateChange?: CertificateChange;
   health: HealthDeclaration;
   settings: readonly SettingDeclaration[];
+  /** What of `etc/appliance.json` its configuration is derived from, and an operator may change. */
+  choices?: readonly Choice[];
   settled?: readonly SettledDeclaration[];
   /** Its folder `<root>/data/<name>`: its own, closed to all others, worked on by one process at a time. Null: it keeps nothing. */
   data: DataDeclaration | null;

@@ -109,6 +109,19 @@ export const ADMIN_EVENTS = {
       closed,
     ),
   ),
+  "admin.config": operation(
+    "appliance",
+    "Settings of the appliance were made as a file has them.",
+    Type.Object(
+      {
+        /** `appliance.<choice>` or `<part>/<file>`. */
+        changed: Type.Array(PlainId, { minItems: 1, maxItems: 64 }),
+        /** SHA-256 of the file. */
+        file_sha256: Sha256Hex,
+      },
+      closed,
+    ),
+  ),
   "admin.rename": fact(
     "appliance",
     "The appliance was told to take another name, or address, for clients and nodes; `admin.install` says that it has.",
