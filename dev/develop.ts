@@ -5,7 +5,7 @@ import { serveDashboard, type ServeOptions } from "@resontech/dashboard/serve-da
 import { makeCertificate } from "@resontech/house/make-certificate";
 import { PartsError } from "../appliance/src/commands/planned-stop.ts";
 import { openContext } from "../appliance/src/supervisor/supervise.ts";
-import { askSupervisor } from "../appliance/src/supervisor/control.ts";
+import { askSupervisor, listParts } from "../appliance/src/supervisor/control.ts";
 import { developPart } from "./develop/develop-part.ts";
 import { NoApplianceError } from "./develop/no-appliance-error.ts";
 import {
@@ -76,7 +76,7 @@ async function openRunning(root: string) {
       "`npm run try` leaves one; or name another folder by --root",
     );
   const context = openContext(root);
-  const reply = await askSupervisor(context.layout.run("supervisor.sock"), { verb: "status" });
+  const reply = await askSupervisor(context.layout.supervisorSocket, listParts, {});
   if (reply === null)
     throw new NoApplianceError(
       `the appliance below ${root} does not run`,

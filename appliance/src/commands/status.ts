@@ -15,7 +15,7 @@ import { readDisks } from "./read-disks.ts";
 import { toolsEnvironment } from "../host-tools/tools-environment.ts";
 import { readRuncVersion } from "../runc/read-runc-version.ts";
 import { readRealmFacts } from "../keycloak/realm-watch.ts";
-import { askSupervisor } from "../supervisor/control.ts";
+import { askSupervisor, listParts } from "../supervisor/control.ts";
 import { healthyForMs } from "../supervisor/decisions/healthy-for.ts";
 import type { PartStatus } from "../supervisor/supervisor.ts";
 
@@ -41,7 +41,7 @@ const FLEET_TIMEOUT_MS = 3_000;
 
 export async function readStatus(context: PartContext): Promise<ApplianceStatus> {
   const { layout, release } = context;
-  const reply = await askSupervisor(layout.run("supervisor.sock"), { verb: "status" });
+  const reply = await askSupervisor(layout.supervisorSocket, listParts, {});
   const parts = reply?.parts ?? [];
   const [fleet, frontLagMs, log, vault] =
     reply === null

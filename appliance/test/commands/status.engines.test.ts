@@ -6,7 +6,7 @@ import t, { type Test } from "tap";
 import { readStatus, renderStatus } from "../../src/commands/status.ts";
 import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
-import { listenControl } from "../../src/supervisor/control.ts";
+import { answeringSupervisor } from "../supervisor/answering-supervisor.ts";
 import type { PartStatus } from "../../src/supervisor/supervisor.ts";
 
 const COORDINATOR: PartStatus = {
@@ -31,10 +31,7 @@ function contextOf(t: Test, name: string): PartContext {
 }
 
 async function supervised(t: Test, { layout }: PartContext): Promise<void> {
-  const server = await listenControl(layout.run("supervisor.sock"), () => ({
-    parts: [COORDINATOR],
-  }));
-  t.teardown(() => server.close());
+  await answeringSupervisor(t, layout.supervisorSocket, { status: () => [COORDINATOR] });
 }
 
 /** A coordinator that takes the question and never answers. */

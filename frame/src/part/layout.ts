@@ -82,6 +82,10 @@ export class Layout {
   get factsFile(): string {
     return this.run("facts", "appliance.json");
   }
+  /** Where root's commands ask the supervisor. */
+  get supervisorSocket(): string {
+    return this.run("supervisor", "control", "sock");
+  }
   get podmanSocket(): string {
     return this.run("podman", "sock");
   }
