@@ -7,7 +7,7 @@ import { basename, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
-import { filesBelow } from "../remnants.ts";
+import { filesBelow } from "./remnants.ts";
 import { openBox } from "./box.ts";
 import type { Lock } from "./key-attack.ts";
 

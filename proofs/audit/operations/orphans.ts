@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LocalAppliance } from "../../../dev/local-appliance.ts";
 import type { ApplianceApi } from "../../../dev/appliance-api.ts";
-import { untilHealthy } from "../../appliance/until-healthy.ts";
-import type { ApplianceLog } from "../appliance-log.ts";
+import { untilHealthy } from "@resontech/house/until-healthy";
+import type { ApplianceLog } from "@resontech/house/appliance-log";
 import type { FirstBucket } from "./first-bucket.ts";
 
 /** Each producer dies with an operation open; how the log says that it ended. */

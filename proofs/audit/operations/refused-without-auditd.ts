@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LocalAppliance } from "../../../dev/local-appliance.ts";
 import type { ApplianceApi } from "../../../dev/appliance-api.ts";
-import type { RecordedJobs } from "../../jobs/recorded-job.ts";
+import type { RecordedJobs } from "@resontech/house/recorded-job";
 import { MOVED_BY_TIME } from "./appliance-state.ts";
 import { isRefused, refusedDuring, type Refusals, servedAgain } from "./ask-without-auditd.ts";
 import type { FirstBucket } from "./first-bucket.ts";

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { askCoordinator } from "../../../appliance/src/first-boot/ask-coordinator.ts";
 import type { LocalAppliance } from "../../../dev/local-appliance.ts";
 import type { ApplianceApi } from "../../../dev/appliance-api.ts";
-import { taskOf } from "../../appliance/task-of.ts";
+import { taskOf } from "@resontech/house/task-of";
 import type { Change } from "./change.ts";
 import type { FirstBucket } from "./first-bucket.ts";
 

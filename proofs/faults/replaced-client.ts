@@ -1,0 +1,150 @@
+/**
+ * A federated client that is lost for good while the others carry the quorum, on an installed appliance of two nodes: the second node, which holds
+ * one of three sites, is killed and cut off. The attempt must go on, a client of the same site be begun on the first node and take part in
+ * later rounds, and the job end FINISHED in its first attempt.
+ *
+ * `npm run prove -- replaced-client`
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { HostsEntry } from "../../dev/hosts-entry.ts";
+import { untilNothingIsLeft } from "../../dev/leftovers.ts";
+import { NetworkNamespace } from "../../dev/network-namespace.ts";
+import { SecondNode } from "../../dev/second-node.ts";
+import { isVerified, verifyAudit } from "../../dev/verify-audit.ts";
+import { ApplianceApi } from "../../dev/appliance-api.ts";
+import { openUploads } from "@resontech/house/open-uploads";
+import { ProofAppliance } from "@resontech/house/proof-appliance";
+import { doublesOf } from "./judge/doubles.ts";
+import { isByLease, untilDead } from "./judge/lease-death.ts";
+import { runningMembers } from "@resontech/house/member-containers";
+import { readRecord } from "./judge/record.ts";
+import { RecordedJobs } from "@resontech/house/recorded-job";
+import { LivingContainers } from "./watch/living-containers.ts";
+import type { ProofContext, ProofResult } from "../proof.ts";
+
+const HOME = "proof-node";
+const NODE = "z-node";
+/** It takes one of the first node's three workers until the other job lies on both nodes. */
+const BLOCKER = { rounds: 4, ticks: 10, sites: 1, workers: [`${HOME}-0`] };
+const JOB = { rounds: 24, ticks: 10, sites: 3, quorum: 2 };
+const READY_LIMIT_MS = 60_000;
+const JOB_LIMIT_MS = 400_000;
+
+type Db = ReturnType<RecordedJobs["open"]>;
+
+export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
+  using namespace = NetworkNamespace.make();
+  const perimeter = { name: "replaced-client.test", address: namespace.hostAddress };
+  using _ = new HostsEntry(perimeter.name, perimeter.address);
+  await using installed = await ProofAppliance.install(progress, undefined, {
+    perimeter,
+    cpuWorkers: 3,
+  });
+  const { appliance, bundle } = installed;
+  const folder = installed.folder("node");
+  await using second = await SecondNode.start({
+    appliance,
+    namespace,
+    node: NODE,
+    cpuWorkers: 1,
+    folder,
+  });
+  const jobs = await RecordedJobs.open(appliance, installed.folder("replaced"));
+  const api = new ApplianceApi(appliance);
+  await using living = new LivingContainers();
+  try {
+    await jobs.until("both nodes ready", (db) => readyWorkers(db) === 4, READY_LIMIT_MS);
+    const blocker = await jobs.submit("blocker", BLOCKER);
+    await jobs.untilRound(blocker, 0);
+    const job = await jobs.submit("replaced", JOB);
+    await jobs.untilCommitted(job, 0);
+    const [lost] = sitesOn(jobs, job, NODE);
+    if (lost === undefined) throw new Error(`no site of ${job} runs on ${NODE}`);
+    progress(`${lost} runs on ${NODE}; the other job's end gives a worker of ${HOME} back`);
+    await api.untilEnded(blocker, JOB_LIMIT_MS);
+
+    const node = { socket: second.engine.socket, instance: second.config.instance };
+    const cutOff = runningMembers(node.socket);
+    const from = Date.now();
+    progress(`${NODE} is killed and cut off`);
+    namespace.setLink("down");
+    await second.kill();
+    const death = await untilDead(node, cutOff, from, JOB_LIMIT_MS);
+    progress(
+      `${lost} is dead after ${death.deadAfterS} s (lease over after ${death.leaseEndsAfterS}, exit code ${death.exitCodes.join()})`,
+    );
+    await jobs.until(
+      `${lost} on ${HOME}`,
+      () => sitesOn(jobs, job, HOME).includes(lost),
+      JOB_LIMIT_MS,
+    );
+    const replacedAfterS = (Date.now() - from) / 1000;
+    progress(`a new ${lost} is begun on ${HOME} after ${replacedAfterS.toFixed(1)} s`);
+    const task = await api.untilEnded(job, JOB_LIMIT_MS);
+    const { instances, overlaps, wrongModels, attempts } = readRecord(appliance, job);
+    const ofLost = instances.filter(({ site }) => site === lost);
+    const doubles = doublesOf(jobs, job, await living.seen());
+    const rounds = ofLost.map((instance) => instance.rounds);
+    namespace.setLink("up");
+    await second.rejoin();
+    await sleep(1_000);
+    const left = [
+      ...(await untilNothingIsLeft(appliance)),
+      ...(await second.untilNothingIsLeft()),
+      ...(await openUploads(jobs.workstation)),
+    ];
+    const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
+    const ok =
+      task.status === "FINISHED" &&
+      attempts.length === 1 &&
+      ofLost.length === 2 &&
+      (rounds[1]?.length ?? 0) > 0 &&
+      // One site of three: the others' quorum goes on meanwhile, so that nothing but its lease ends it.
+      isByLease(death, 1) &&
+      replacedAfterS > death.deadAfterS &&
+      doubles.length === 0 &&
+      overlaps.length === 0 &&
+      wrongModels.length === 0 &&
+      left.length === 0 &&
+      isVerified(audit);
+    const figures = {
+      state: task.status,
+      attempts: attempts.length,
+      lost,
+      replaced_after_s: Number(replacedAfterS.toFixed(1)),
+    };
+    return {
+      ok,
+      figures: {
+        ...figures,
+        ...death,
+        rounds_of_its_processes: rounds,
+        doubles,
+        overlaps,
+        wrong_models: wrongModels,
+        left,
+        audit,
+      },
+    };
+  } finally {
+    api.close();
+  }
+}
+
+function readyWorkers(db: Db): number {
+  const asked =
+    "SELECT count(*) FROM workers JOIN nodes ON nodes.id = node_id WHERE state = 'READY' AND is_present = 1";
+  return db.prepare<[], number>(asked).pluck().get() ?? 0;
+}
+
+/** Sites of a job that have a member on a node which has not let go. */
+function sitesOn(jobs: RecordedJobs, job: string, node: string): string[] {
+  const db = jobs.open();
+  try {
+    const asked = `SELECT site FROM members WHERE job_id = ? AND node_id = ? AND site IS NOT NULL
+      AND state NOT IN ('RELEASED', 'QUARANTINED') ORDER BY site`;
+    return db.prepare<[string, string], string>(asked).pluck().all(job, node);
+  } finally {
+    db.close();
+  }
+}
