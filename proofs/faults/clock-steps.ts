@@ -11,24 +11,27 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
-import type { LocalAppliance } from "../../dev/local-appliance.ts";
-import { untilNothingIsLeft } from "../../dev/leftovers.ts";
-import { auditReport, isVerified, verdictsOf } from "../../dev/verify-audit.ts";
-import { ApplianceApi } from "../../dev/appliance-api.ts";
-import { type OwnProcess, ProcessClocks } from "./clock-steps/process-clocks.ts";
-import { ProofAppliance } from "@resontech/house/proof-appliance";
-import { untilHealthy } from "@resontech/house/until-healthy";
 import { ApplianceLog } from "@resontech/house/appliance-log";
-import { readRecord } from "./judge/record.ts";
-import { RecordedJobs } from "@resontech/house/recorded-job";
-import { isRunningProcess } from "./watch/is-running-process.ts";
+import { ProofAppliance } from "@resontech/house/proof-appliance";
+import { readFindings } from "@resontech/house/status-findings";
+import { untilHealthy } from "@resontech/house/until-healthy";
+import type { LocalAppliance } from "../../dev/local-appliance.ts";
+import { auditReport, isVerified, verdictsOf } from "../../dev/verify-audit.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
+import { type OwnProcess, ProcessClocks } from "./clock-steps/process-clocks.ts";
+import type { Harm } from "./harms/harm.ts";
+import { HarmedJobs } from "./harms/harmed-jobs.ts";
+import { isRunningProcess } from "./watch/is-running-process.ts";
 
 const HOUR_S = 3600;
 const SIDES = {
   node: ["agent"],
   control: ["coordinator", "auditd", "s3-front", "appliance"],
 } as const satisfies Record<string, readonly OwnProcess[]>;
+type Side = keyof typeof SIDES;
+const STEPS = (Object.keys(SIDES) as Side[]).flatMap((side) =>
+  [-HOUR_S, HOUR_S].map((stepS) => ({ side, stepS })),
+);
 /** Longer than a lease, so that one that stood still would end. */
 const JOB = { rounds: 5, ticks: 24 };
 const JOB_LIMIT_MS = 300_000;
@@ -36,121 +39,106 @@ const LOOK_AFTER_MS = 40_000;
 const SEEN_WITHIN_S = 60;
 
 type Stepped = {
-  side: keyof typeof SIDES;
-  stepS: number;
   elapsedS: number;
   /** What the processes say of the time, less the true one. */
   seenS: Record<string, number>;
   sameProcesses: boolean;
   found: string[];
-  state: string;
-  attempt: number;
-  overlaps: string[];
-  wrongModels: string[];
   next: string;
 };
 
 export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
   await using installed = await ProofAppliance.install(progress);
   const { appliance, bundle } = installed;
-  const jobs = await RecordedJobs.open(appliance, installed.folder("clock"));
+  await using harmed = await HarmedJobs.open(installed, progress, { limitMs: JOB_LIMIT_MS });
   await appliance.command(["stop"]);
   const clocks = ProcessClocks.under(appliance, installed.folder("clocks"));
   await appliance.command(["start"]);
   await untilHealthy(appliance);
-  const api = new ApplianceApi(appliance);
-  const done: Stepped[] = [];
-  try {
-    for (const side of Object.keys(SIDES) as (keyof typeof SIDES)[])
-      for (const stepS of [-HOUR_S, HOUR_S]) {
-        const name = `${side}${stepS < 0 ? "-back" : "-ahead"}`;
-        const job = await jobs.submit(name, JOB);
-        await jobs.untilCommitted(job, 0);
-        const before = jobs.containers();
-        progress(`${side}: its clock is set by ${stepS} s, in the middle of a job`);
-        clocks.set(SIDES[side], stepS);
-        const from = Date.now();
-        await sleep(LOOK_AFTER_MS);
-        const found = appliance
-          .status()
-          .findings.map(({ severity, code, what }) => `${severity} ${code}: ${what}`);
-        const sameProcesses = isDeepStrictEqual(jobs.containers(), before);
-        progress(
-          `  after ${LOOK_AFTER_MS / 1000} s: ${sameProcesses ? "the same containers" : "other containers"}; status: ${found.join("; ")}`,
-        );
-        const task = await api.untilEnded(job, JOB_LIMIT_MS);
-        const { overlaps, wrongModels } = readRecord(appliance, job);
-        progress(
-          `  ${task.status} on attempt ${task.detail.attempt}; another job, from its submission under that clock`,
-        );
-        const next = await api.untilEnded(
-          await jobs.submit(`${name}-next`, { rounds: 2, ticks: 4 }),
-          JOB_LIMIT_MS,
-        );
-        const seenS = await seenBy(appliance, side);
-        progress(
-          `  ${next.status}; the processes say a time that is off by ${JSON.stringify(seenS)} s`,
-        );
-        const outcome = {
-          state: task.status,
-          attempt: task.detail.attempt ?? 0,
-          next: next.status,
-        };
-        const elapsedS = Math.round((Date.now() - from) / 1000);
-        done.push({
-          side,
-          stepS,
-          elapsedS,
-          seenS,
-          sameProcesses,
-          found,
-          ...outcome,
-          overlaps,
-          wrongModels,
-        });
-        clocks.set(SIDES[side], 0);
-        await untilHealthy(appliance);
-      }
-    const left = await untilNothingIsLeft(appliance);
-    const folder = installed.folder("audit");
-    // The starter that sets clocks stands in the place of the release's Node, which the log says and the vendor's release shows.
-    const { COMPLETENESS } = (
-      await auditReport(appliance, folder, [join(bundle.bundle, "release.json")])
-    ).verdicts;
-    const isStarterTold =
-      COMPLETENESS?.verdict === "FAIL" &&
-      COMPLETENESS.reason.includes(" was started with bin/node, ");
-    const audit = verdictsOf(await auditReport(appliance, folder, []));
-    const isGood = (one: Stepped) =>
-      Object.entries(one.seenS).every(
-        ([name, seen]) => Math.abs(seen - expected(name, one)) < SEEN_WITHIN_S,
+  const done = [];
+  for (const step of STEPS)
+    done.push({
+      step,
+      ...(await harmed.through(setClock(appliance, harmed, clocks, step, progress))),
+    });
+  const left = await harmed.leftBehind();
+  const folder = installed.folder("audit");
+  // The starter that sets clocks stands in the place of the release's Node, which the log says and the vendor's release shows.
+  const { COMPLETENESS } = (
+    await auditReport(appliance, folder, [join(bundle.bundle, "release.json")])
+  ).verdicts;
+  const isStarterTold =
+    COMPLETENESS?.verdict === "FAIL" &&
+    COMPLETENESS.reason.includes(" was started with bin/node, ");
+  const audit = verdictsOf(await auditReport(appliance, folder, []));
+  const ok =
+    done.every(({ isGood }) => isGood) && left.length === 0 && isVerified(audit) && isStarterTold;
+  const each = done.map(({ step, end, seen: { next, ...seen } }) => ({
+    ...{ ...step, ...seen, state: end.state, attempt: end.attempt, next },
+    ...{ overlaps: end.overlaps, wrongModels: end.wrongModels },
+  }));
+  return { ok, figures: { each, left, audit, by_the_release: COMPLETENESS } };
+}
+
+/** The clock of one side is set, another job is submitted under it, and the clock is put right. */
+function setClock(
+  appliance: LocalAppliance,
+  { jobs, api }: HarmedJobs,
+  clocks: ProcessClocks,
+  { side, stepS }: { side: Side; stepS: number },
+  progress: (line: string) => void,
+): Harm<Stepped> {
+  const name = `${side}${stepS < 0 ? "-back" : "-ahead"}`;
+  return {
+    name,
+    job: JOB,
+    happen: async (job, toItsEnd) => {
+      await jobs.untilCommitted(job, 0);
+      const before = jobs.containers();
+      progress(`${side}: its clock is set by ${stepS} s, in the middle of a job`);
+      clocks.set(SIDES[side], stepS);
+      const from = Date.now();
+      await sleep(LOOK_AFTER_MS);
+      const found = readFindings(appliance);
+      const sameProcesses = isDeepStrictEqual(jobs.containers(), before);
+      progress(
+        `  after ${LOOK_AFTER_MS / 1000} s: ${sameProcesses ? "the same containers" : "other containers"}; status: ${found.join("; ")}`,
+      );
+      const { state, attempt } = await toItsEnd();
+      progress(
+        `  ${state} on attempt ${attempt}; another job, from its submission under that clock`,
+      );
+      const next = await api.untilEnded(
+        await jobs.submit(`${name}-next`, { rounds: 2, ticks: 4 }),
+        JOB_LIMIT_MS,
+      );
+      const seenS = await seenBy(appliance, side);
+      const elapsedS = Math.round((Date.now() - from) / 1000);
+      clocks.set(SIDES[side], 0);
+      await untilHealthy(appliance);
+      return { elapsedS, seenS, sameProcesses, found, next: next.status };
+    },
+    holds: ({ attempt }, { elapsedS, seenS, sameProcesses, found, next }) =>
+      Object.entries(seenS).every(
+        ([process, seen]) => Math.abs(seen - expected(process, stepS, elapsedS)) < SEEN_WITHIN_S,
       ) &&
       // The coordinator watches its own clock alone.
-      one.found.some((line) => line.startsWith("warning clock_set:")) ===
-        (one.side === "control") &&
-      one.sameProcesses &&
-      one.state === "FINISHED" &&
-      one.attempt === 1 &&
-      one.next === "FINISHED" &&
-      one.overlaps.length === 0 &&
-      one.wrongModels.length === 0;
-    const ok = done.every(isGood) && left.length === 0 && isVerified(audit) && isStarterTold;
-    return { ok, figures: { each: done, left, audit, by_the_release: COMPLETENESS } };
-  } finally {
-    api.close();
-  }
+      found.some((line) => line.startsWith("warning clock_set:")) === (side === "control") &&
+      sameProcesses &&
+      attempt === 1 &&
+      next === "FINISHED",
+    tell: (_, { next, seenS }) =>
+      `  ${next}; the processes say a time that is off by ${JSON.stringify(seenS)} s`,
+  };
 }
 
 /** The log's own time never decreases: it stands still where a step back found it, until the clock has caught up. */
-function expected(name: string, { stepS, elapsedS }: Stepped): number {
+function expected(name: string, stepS: number, elapsedS: number): number {
   return name === "auditd" && stepS < 0 ? -elapsedS : stepS;
 }
 
 /** Seconds by which each process's time is ahead of the true one, by what it says of it; what is written now and then may be a while behind. */
-async function seenBy(
-  appliance: LocalAppliance,
-  side: keyof typeof SIDES,
-): Promise<Record<string, number>> {
+async function seenBy(appliance: LocalAppliance, side: Side): Promise<Record<string, number>> {
   const { name, ports } = JSON.parse(
     readFileSync(join(appliance.root, "etc", "appliance.json"), "utf8"),
   ) as ApplianceConfig;

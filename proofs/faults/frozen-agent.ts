@@ -6,17 +6,15 @@
  * `npm run prove -- frozen-agent [RUNS]` (2 unless said; a node that comes and goes three times in ten minutes is cordoned, so that a third waits)
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { LIVENESS } from "../../coordinator/src/kernel/decisions/liveness.ts";
-import { untilNothingIsLeft } from "../../dev/leftovers.ts";
-import { isVerified, verifyAudit } from "../../dev/verify-audit.ts";
-import { ApplianceApi } from "../../dev/appliance-api.ts";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
-import { doublesOf } from "./judge/doubles.ts";
-import { isByLease, untilDead } from "./judge/lease-death.ts";
-import { readRecord } from "./judge/record.ts";
-import { RecordedJobs } from "@resontech/house/recorded-job";
-import { LivingContainers } from "./watch/living-containers.ts";
+import type { RecordedJobs } from "@resontech/house/recorded-job";
+import { LIVENESS } from "../../coordinator/src/kernel/decisions/liveness.ts";
+import type { LocalAppliance } from "../../dev/local-appliance.ts";
+import { isVerified } from "../../dev/verify-audit.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
+import type { Harm } from "./harms/harm.ts";
+import { HarmedJobs } from "./harms/harmed-jobs.ts";
+import { isByLease, type LeaseDeath, untilDead } from "./judge/lease-death.ts";
 
 const FROZEN_MS = 60_000;
 const JOB_LIMIT_MS = 300_000;
@@ -25,29 +23,54 @@ const JOB = { rounds: 8, ticks: 16 };
 /** The server and two sites. */
 const MEMBERS = 3;
 
+type Frozen = { death: LeaseDeath; fencedAfterS: number };
+
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
   const runs = Number(args[0] ?? 2);
   await using installed = await ProofAppliance.install(progress);
-  const { appliance, bundle } = installed;
-  const jobs = await RecordedJobs.open(appliance, installed.folder("frozen"));
-  const api = new ApplianceApi(appliance);
-  await using living = new LivingContainers();
+  const { appliance } = installed;
+  await using harmed = await HarmedJobs.open(installed, progress, {
+    ...{ limitMs: JOB_LIMIT_MS, isWatched: true },
+  });
   const results = [];
   const returnedBefore: number[] = [];
-  try {
-    for (let run = 0; run < runs; run += 1) {
-      const earlier = returnedBefore.at(1 - LIVENESS.flaps);
-      if (earlier !== undefined) {
-        progress("waiting, so that the node does not count as one that flaps");
-        await sleep(Math.max(0, earlier + LIVENESS.flapWindowMs - Date.now()));
-      }
-      const job = await jobs.submit(`frozen-${run}`, JOB);
+  const untilNoFlap = async (): Promise<void> => {
+    const earlier = returnedBefore.at(1 - LIVENESS.flaps);
+    if (earlier === undefined) return;
+    progress("waiting, so that the node does not count as one that flaps");
+    await sleep(Math.max(0, earlier + LIVENESS.flapWindowMs - Date.now()));
+  };
+  for (let run = 0; run < runs; run += 1) {
+    const freeze = freezeOf(appliance, harmed.jobs, `frozen-${run}`);
+    results.push(await harmed.through({ ...freeze, ready: untilNoFlap }));
+    returnedBefore.push(Date.now());
+  }
+  const left = await harmed.leftBehind();
+  const audit = await harmed.verify();
+  return {
+    ok: results.every(({ isGood }) => isGood) && left.length === 0 && isVerified(audit),
+    figures: {
+      runs: results.map(({ end, seen: { death, fencedAfterS } }) => ({
+        ...{ ...death, fencedAfterS, state: end.state, attempt: end.attempt },
+        ...{ resumedAt: end.resumedAt, doubles: end.doubles },
+        ...{ overlaps: end.overlaps, wrongModels: end.wrongModels },
+      })),
+      left,
+      audit,
+    },
+  };
+}
+
+function freezeOf(appliance: LocalAppliance, jobs: RecordedJobs, name: string): Harm<Frozen> {
+  return {
+    name,
+    job: JOB,
+    happen: async (job) => {
       await jobs.untilCommitted(job, 1);
-      const agent = appliance.status().parts.find(({ name }) => name === "agent")?.pid ?? 0;
+      const agent = appliance.status().parts.find(({ name: part }) => part === "agent")?.pid ?? 0;
       const members = jobs.containers();
       process.kill(agent, "SIGSTOP");
       const from = Date.now();
-      const since = (): number => Math.round((Date.now() - from) / 100) / 10;
       const node = { socket: appliance.engineSocket, instance: appliance.instance };
       const death = await untilDead(node, members, from, FROZEN_MS);
       await jobs.until(
@@ -55,49 +78,20 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
         (db) => fencedOf(db, job) === members.length,
         FROZEN_MS,
       );
-      const fencedAfterS = since();
+      const fencedAfterS = Math.round((Date.now() - from) / 100) / 10;
       await sleep(Math.max(0, from + FROZEN_MS - Date.now()));
       process.kill(agent, "SIGCONT");
-      const task = await api.untilEnded(job, JOB_LIMIT_MS);
-      returnedBefore.push(Date.now());
-      const { overlaps, wrongModels, attempts } = readRecord(appliance, job);
-      const resumedAt = attempts.at(-1)?.startRound ?? 0;
-      const result = {
-        ...death,
-        fencedAfterS,
-        state: task.status,
-        attempt: task.detail.attempt,
-        resumedAt,
-        doubles: doublesOf(jobs, job, await living.seen()),
-        overlaps,
-        wrongModels,
-      };
-      results.push(result);
-      progress(
-        `lease over after ${death.leaseEndsAfterS} s, members dead after ${death.deadAfterS} s (exit codes ${death.exitCodes.join()}), ` +
-          `fenced after ${fencedAfterS} s; ${task.status} on attempt ${task.detail.attempt}, from round ${resumedAt}`,
-      );
-    }
-    const left = await untilNothingIsLeft(appliance);
-    const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
-    const ok =
-      results.every(
-        (one) =>
-          isByLease(one, MEMBERS) &&
-          one.fencedAfterS > one.deadAfterS &&
-          one.state === "FINISHED" &&
-          one.attempt === 2 &&
-          one.resumedAt >= 2 &&
-          one.doubles.length === 0 &&
-          one.overlaps.length === 0 &&
-          one.wrongModels.length === 0,
-      ) &&
-      left.length === 0 &&
-      isVerified(audit);
-    return { ok, figures: { runs: results, left, audit } };
-  } finally {
-    api.close();
-  }
+      return { death, fencedAfterS };
+    },
+    holds: ({ attempt, resumedAt }, { death, fencedAfterS }) =>
+      isByLease(death, MEMBERS) &&
+      fencedAfterS > death.deadAfterS &&
+      attempt === 2 &&
+      resumedAt >= 2,
+    tell: ({ state, attempt, resumedAt }, { death, fencedAfterS }) =>
+      `lease over after ${death.leaseEndsAfterS} s, members dead after ${death.deadAfterS} s (exit codes ${death.exitCodes.join()}), ` +
+      `fenced after ${fencedAfterS} s; ${state} on attempt ${attempt}, from round ${resumedAt}`,
+  };
 }
 
 function fencedOf(db: ReturnType<RecordedJobs["open"]>, job: string): number {

@@ -9,19 +9,17 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
-import { untilNothingIsLeft } from "../../dev/leftovers.ts";
-import { isVerified, verifyAudit } from "../../dev/verify-audit.ts";
-import { ApplianceApi } from "../../dev/appliance-api.ts";
-import { readFindings, untilClear } from "@resontech/house/status-findings";
-import { openUploads } from "@resontech/house/open-uploads";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
-import { SmallDisk } from "@resontech/house/small-disk";
-import { untilHealthy } from "@resontech/house/until-healthy";
-import { readRecord } from "./judge/record.ts";
 import { refusalReason } from "@resontech/house/refusal-reason";
-import { RecordedJobs } from "@resontech/house/recorded-job";
-import { ReplacedParts } from "./watch/replaced-parts.ts";
+import { SmallDisk } from "@resontech/house/small-disk";
+import { readFindings, untilClear } from "@resontech/house/status-findings";
+import { untilHealthy } from "@resontech/house/until-healthy";
+import type { LocalAppliance } from "../../dev/local-appliance.ts";
+import { isVerified } from "../../dev/verify-audit.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
+import type { Harm } from "./harms/harm.ts";
+import { HarmedJobs } from "./harms/harmed-jobs.ts";
+import { ReplacedParts } from "./watch/replaced-parts.ts";
 
 const GIB = 1024 ** 3;
 const ACCEPTED = "accepted";
@@ -61,22 +59,17 @@ const JOB_LIMIT_MS = 400_000;
 const LOOK_AFTER_MS = 20_000;
 
 type Filled = {
-  disk: Name;
   found: string[];
   submission: string;
   /** How a job ended that was accepted while the disk was full. */
   late: string | null;
   /** Faults that status still found a minute after there was room. */
   stillFound: string[];
-  state: string;
-  attempts: number;
-  resumedAt: number;
+  /** From the full disk to the end of the next job. */
   seconds: number;
   next: string;
   /** Parts that ended meanwhile: none needs to. */
   ended: string[];
-  overlaps: string[];
-  wrongModels: string[];
 };
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
@@ -88,8 +81,8 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     );
   const fullS = Number(args[1] ?? 60);
   await using installed = await ProofAppliance.install(progress);
-  const { appliance, bundle } = installed;
-  const jobs = await RecordedJobs.open(appliance, installed.folder("full"));
+  const { appliance } = installed;
+  await using harmed = await HarmedJobs.open(installed, progress, { limitMs: JOB_LIMIT_MS });
   await appliance.command(["stop"]);
   // Unmounted before the uninstall, which comes last.
   await using stack = new AsyncDisposableStack();
@@ -106,73 +99,72 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   stack.defer(async () => void (await appliance.command(["stop"])));
   await appliance.command(["start"]);
   await untilHealthy(appliance);
-  const api = new ApplianceApi(appliance);
-  stack.defer(() => api.close());
-  const done: Filled[] = [];
+  const done = [];
   for (const [name, disk] of disks) {
-    const job = await jobs.submit(`full-${name}`, JOB);
-    await jobs.untilCommitted(job, 0);
-    const replaced = new ReplacedParts(appliance);
-    const from = Date.now();
-    progress(`${name}: its disk is full from now, in the middle of a job`);
-    if (name === "database") emptyWriteAheadLog(appliance.root);
-    disk.fill();
-    await sleep(LOOK_AFTER_MS);
-    const found = readFindings(appliance);
-    progress(`  status says: ${found.join("; ")}`);
-    const { submission, id } = await jobs.submit(`late-${name}`, { rounds: 1, ticks: 1 }).then(
-      (accepted) => ({ submission: ACCEPTED, id: accepted }),
-      (error: unknown) => ({ submission: refusalReason(error), id: null }),
-    );
-    progress(`  a submission: ${submission}`);
-    await sleep(Math.max(0, fullS * 1000 - (Date.now() - from)));
-    disk.free();
-    progress("  there is room again");
-    const stillFound = await untilClear(appliance);
-    const task = await api.untilEnded(job, JOB_LIMIT_MS);
-    const late = id === null ? null : (await api.untilEnded(id, JOB_LIMIT_MS)).status;
-    const ended = replaced.names();
-    const { overlaps, wrongModels, attempts } = readRecord(appliance, job);
-    await untilHealthy(appliance);
-    const next = await api.untilEnded(
-      await jobs.submit(`next-${name}`, { rounds: 1, ticks: 1 }),
-      JOB_LIMIT_MS,
-    );
-    const outcome = {
-      state: task.status,
-      attempts: attempts.length,
-      resumedAt: attempts.at(-1)?.startRound ?? 0,
-    };
-    const seconds = Math.round((Date.now() - from) / 1000);
-    const said = { found, submission, late, stillFound };
-    done.push({
-      disk: name,
-      ...said,
-      ...outcome,
-      seconds,
-      next: next.status,
-      ended,
-      overlaps,
-      wrongModels,
-    });
-    progress(
-      `  ${task.status} on attempt ${attempts.length} from round ${outcome.resumedAt}; the late one: ${late}; the next job: ${next.status}`,
-    );
+    const full = { name, disk, fullS };
+    done.push({ name, ...(await harmed.through(fill(appliance, harmed, full, progress))) });
   }
-  const left = [...(await untilNothingIsLeft(appliance)), ...(await openUploads(jobs.workstation))];
-  const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
-  const isGood = (one: Filled) =>
-    one.found.some((line) => line.startsWith(`fault ${DISKS[one.disk].code}:`)) &&
-    DISKS[one.disk].submissions.some((may) => may === one.submission) &&
-    (one.late === null || one.late === "FINISHED") &&
-    one.stillFound.length === 0 &&
-    one.state === "FINISHED" &&
-    one.next === "FINISHED" &&
-    one.ended.length === 0 &&
-    one.overlaps.length === 0 &&
-    one.wrongModels.length === 0;
-  const ok = done.every(isGood) && left.length === 0 && isVerified(audit);
-  return { ok, figures: { full_s: fullS, each: done, left, audit } };
+  const left = await harmed.leftBehind();
+  const audit = await harmed.verify();
+  const ok = done.every(({ isGood }) => isGood) && left.length === 0 && isVerified(audit);
+  const each = done.map(({ name, end, seen: { seconds, next, ended, ...seen } }) => ({
+    ...{ disk: name, ...seen },
+    ...{ state: end.state, attempts: end.attempts, resumedAt: end.resumedAt },
+    ...{ seconds, next, ended, overlaps: end.overlaps, wrongModels: end.wrongModels },
+  }));
+  return { ok, figures: { full_s: fullS, each, left, audit } };
+}
+
+/** The disk is filled to its last block for so long; a job is submitted meanwhile, and another one once all is well again. */
+function fill(
+  appliance: LocalAppliance,
+  { jobs, api }: HarmedJobs,
+  { name, disk, fullS }: { name: Name; disk: SmallDisk; fullS: number },
+  progress: (line: string) => void,
+): Harm<Filled> {
+  return {
+    name: `full-${name}`,
+    job: JOB,
+    happen: async (job, toItsEnd) => {
+      await jobs.untilCommitted(job, 0);
+      const replaced = new ReplacedParts(appliance);
+      const from = Date.now();
+      progress(`${name}: its disk is full from now, in the middle of a job`);
+      if (name === "database") emptyWriteAheadLog(appliance.root);
+      disk.fill();
+      await sleep(LOOK_AFTER_MS);
+      const found = readFindings(appliance);
+      progress(`  status says: ${found.join("; ")}`);
+      const { submission, id } = await jobs.submit(`late-${name}`, { rounds: 1, ticks: 1 }).then(
+        (accepted) => ({ submission: ACCEPTED, id: accepted }),
+        (error: unknown) => ({ submission: refusalReason(error), id: null }),
+      );
+      progress(`  a submission: ${submission}`);
+      await sleep(Math.max(0, fullS * 1000 - (Date.now() - from)));
+      disk.free();
+      progress("  there is room again");
+      const stillFound = await untilClear(appliance);
+      await toItsEnd();
+      const late = id === null ? null : (await api.untilEnded(id, JOB_LIMIT_MS)).status;
+      const ended = replaced.names();
+      await untilHealthy(appliance);
+      const next = await api.untilEnded(
+        await jobs.submit(`next-${name}`, { rounds: 1, ticks: 1 }),
+        JOB_LIMIT_MS,
+      );
+      const seconds = Math.round((Date.now() - from) / 1000);
+      return { found, submission, late, stillFound, seconds, next: next.status, ended };
+    },
+    holds: (_, { found, submission, late, stillFound, next, ended }) =>
+      found.some((line) => line.startsWith(`fault ${DISKS[name].code}:`)) &&
+      DISKS[name].submissions.some((may) => may === submission) &&
+      (late === null || late === "FINISHED") &&
+      stillFound.length === 0 &&
+      next === "FINISHED" &&
+      ended.length === 0,
+    tell: ({ state, attempts, resumedAt }, { late, next }) =>
+      `  ${state} on attempt ${attempts} from round ${resumedAt}; the late one: ${late}; the next job: ${next}`,
+  };
 }
 
 /** SQLite writes over what its log has already: that a commit needs room at all, the log must have none. */

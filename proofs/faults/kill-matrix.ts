@@ -8,22 +8,18 @@
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { findPaths } from "../../dev/find-paths.ts";
-import { untilNothingIsLeft } from "../../dev/leftovers.ts";
-import type { LocalAppliance } from "../../dev/local-appliance.ts";
-import { isVerified, verifyAudit } from "../../dev/verify-audit.ts";
-import { ApplianceApi } from "../../dev/appliance-api.ts";
-import { openUploads } from "@resontech/house/open-uploads";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
+import type { RecordedJobs } from "@resontech/house/recorded-job";
 import { untilHealthy } from "@resontech/house/until-healthy";
-import { doublesOf } from "./judge/doubles.ts";
-import { readRecord } from "./judge/record.ts";
-import { RecordedJobs } from "@resontech/house/recorded-job";
-import { isRunningProcess } from "./watch/is-running-process.ts";
-import { LivingContainers } from "./watch/living-containers.ts";
+import { findPaths } from "../../dev/find-paths.ts";
+import type { LocalAppliance } from "../../dev/local-appliance.ts";
+import { isVerified } from "../../dev/verify-audit.ts";
+import type { ProofContext, ProofResult } from "../proof.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { spread } from "../statistics.ts";
-import type { ProofContext, ProofResult } from "../proof.ts";
+import type { Harm, Harmed } from "./harms/harm.ts";
+import { HarmedJobs } from "./harms/harmed-jobs.ts";
+import { isRunningProcess } from "./watch/is-running-process.ts";
 
 const PARTS = ["door", "coordinator", "agent", "auditd", "s3-front", "nats", "s3", "registry"];
 /** The federation's own containers, by what their names hold. */
@@ -42,21 +38,15 @@ const CONTAINER_LIMIT_MS = 60_000;
 /** A temporary file of a write that goes on is younger. */
 const SETTLED_MS = 5_000;
 
-type Kill = {
+type Killed = {
   target: string;
   what: string[];
   afterS: number;
   inState: string;
   /** Each was a living process when it was sent the signal. */
   isKilled: boolean;
-  state: string;
-  attempts: number;
-  resumedAt: number;
-  seconds: number;
-  doubles: string[];
-  overlaps: string[];
-  wrongModels: string[];
 };
+type Kill = Harmed<Killed>;
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
   const seed = Number(args[0] ?? Date.now() % 1_000_000);
@@ -67,120 +57,126 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     throw new TypeError(`no target ${unknown.join(", ")}; there are ${TARGETS.join(", ")}`);
   const random = seededRandom(seed);
   await using installed = await ProofAppliance.install(progress);
-  const { appliance, bundle } = installed;
-  const jobs = await RecordedJobs.open(appliance, installed.folder("kills"));
-  const api = new ApplianceApi(appliance);
-  await using living = new LivingContainers();
-  try {
-    progress(
-      "two jobs that nobody disturbs: the second is as long as the others would be, the first pulls the image as well",
-    );
-    let calmMs = Number.NaN;
-    for (const name of ["calm-0", "calm-1"]) {
-      const id = await jobs.submit(name, JOB);
-      const from = Date.now();
-      const { status } = await api.untilEnded(id, JOB_LIMIT_MS);
-      calmMs = Date.now() - from;
-      progress(`  ${status} after ${seconds(from)} s`);
-    }
-    const kills: Kill[] = [];
-    for (let round = 0; round < times; round += 1) {
-      // A part that was killed often is started again later each time: each has others between its own.
-      for (const target of shuffled(targets, random)) {
-        const what = target === PAIR ? pair(round, random) : [target];
-        await untilHealthy(appliance);
-        const parts = new Map(appliance.status().parts.map(({ name, pid }) => [name, pid ?? 0]));
-        const name = `kill-${target}-${round}`;
-        const id = await jobs.submit(name, JOB);
-        const from = Date.now();
-        const point =
-          random() *
-          calmMs *
-          (what.every((one) => parts.has(one)) ? LIFE_SHARE : CONTAINER_LIFE_SHARE);
-        if (PARTS.includes(target) && round === times - 1) await untilFinalizing(jobs, id);
-        else await sleep(point);
-        const processes = await Promise.all(
-          what.map(async (one) => parts.get(one) ?? (await containerOf(one, id, jobs))),
-        );
-        const inState = stateOf(jobs, id);
-        const isKilled = processes.map(kill).every(Boolean);
-        const afterS = seconds(from);
-        const task = await api.untilEnded(id, JOB_LIMIT_MS);
-        const { overlaps, wrongModels, attempts } = readRecord(appliance, id);
-        const resumedAt = attempts.at(-1)?.startRound ?? 0;
-        const outcome = {
-          state: task.status,
-          attempts: attempts.length,
-          resumedAt,
-          seconds: seconds(from),
-          doubles: doublesOf(jobs, id, await living.seen()),
-          overlaps,
-          wrongModels,
-        };
-        kills.push({ target, what, afterS, inState, isKilled, ...outcome });
-        progress(
-          `${kills.length}/${times * targets.length} ${what.join(" and ")} after ${afterS} s (${inState}${isKilled ? "" : ", NOT killed"}): ` +
-            `${task.status} after ${outcome.seconds} s, attempt ${attempts.length}${resumedAt > 0 ? ` from round ${resumedAt}` : ""}`,
-        );
-      }
-    }
-    await untilHealthy(appliance);
-    await sleep(SETTLED_MS);
-    const left = [
-      ...(await untilNothingIsLeft(appliance)),
-      ...(await openUploads(jobs.workstation)),
-      ...temporaryFiles(appliance),
-    ];
-    const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
-    const isGood = ({ isKilled, state, doubles, overlaps, wrongModels }: Kill) =>
-      isKilled &&
-      state === "FINISHED" &&
-      doubles.length === 0 &&
-      overlaps.length === 0 &&
-      wrongModels.length === 0;
-    const ok = kills.every(isGood) && left.length === 0 && isVerified(audit);
-    const byTarget = Object.fromEntries(
-      targets.map((target) => [
-        target,
-        summary(
-          kills.filter((one) => one.target === target),
-          isGood,
-        ),
-      ]),
-    );
-    const pairs = kills
-      .filter(({ target }) => target === PAIR)
-      .map(({ what, inState, state }) => `${what.join(" and ")} (${inState}): ${state}`);
-    const bad = kills.filter((one) => !isGood(one));
-    return {
-      ok,
-      figures: {
-        seed,
-        calm_job_s: Math.round(calmMs / 100) / 10,
-        kills: kills.length,
-        by_target: byTarget,
-        pairs,
-        bad,
-        left,
-        audit,
-      },
-    };
-  } finally {
-    api.close();
+  const { appliance } = installed;
+  await using harmed = await HarmedJobs.open(installed, progress, {
+    ...{ limitMs: JOB_LIMIT_MS, isWatched: true },
+  });
+  const { jobs, api } = harmed;
+  progress(
+    "two jobs that nobody disturbs: the second is as long as the others would be, the first pulls the image as well",
+  );
+  let calmMs = Number.NaN;
+  for (const name of ["calm-0", "calm-1"]) {
+    const id = await jobs.submit(name, JOB);
+    const from = Date.now();
+    const { status } = await api.untilEnded(id, JOB_LIMIT_MS);
+    calmMs = Date.now() - from;
+    progress(`  ${status} after ${seconds(from)} s`);
   }
+  const kills: Kill[] = [];
+  for (let round = 0; round < times; round += 1) {
+    // A part that was killed often is started again later each time: each has others between its own.
+    for (const target of shuffled(targets, random)) {
+      const what = target === PAIR ? pair(round, random) : [target];
+      const isPart = what.every((one) => PARTS.includes(one));
+      const shareOfLife = random() * (isPart ? LIFE_SHARE : CONTAINER_LIFE_SHARE);
+      const isLast = PARTS.includes(target) && round === times - 1;
+      const afterMs = isLast ? null : shareOfLife * calmMs;
+      const name = `kill-${target}-${round}`;
+      const turn = `${kills.length + 1}/${times * targets.length}`;
+      kills.push(
+        await harmed.through(killOf(appliance, jobs, { name, turn, target, what, afterMs })),
+      );
+    }
+  }
+  await untilHealthy(appliance);
+  await sleep(SETTLED_MS);
+  const left = await harmed.leftBehind(() => temporaryFiles(appliance));
+  const audit = await harmed.verify();
+  const ok = kills.every(({ isGood }) => isGood) && left.length === 0 && isVerified(audit);
+  const byTarget = Object.fromEntries(
+    targets.map((target) => [target, summary(kills.filter(({ seen }) => seen.target === target))]),
+  );
+  const pairs = kills
+    .filter(({ seen }) => seen.target === PAIR)
+    .map(({ seen: { what, inState }, end }) => `${what.join(" and ")} (${inState}): ${end.state}`);
+  return {
+    ok,
+    figures: {
+      seed,
+      calm_job_s: Math.round(calmMs / 100) / 10,
+      kills: kills.length,
+      by_target: byTarget,
+      pairs,
+      bad: kills.filter(({ isGood }) => !isGood).map(toldOf),
+      left,
+      audit,
+    },
+  };
 }
 
-function summary(kills: readonly Kill[], isGood: (kill: Kill) => boolean): Record<string, unknown> {
+/**
+ * kill -9 of each of these at once.
+ * @param turn of all kills, for whoever waits
+ * @param afterMs from the submission; null: while the job's outputs are stored
+ */
+function killOf(
+  appliance: LocalAppliance,
+  jobs: RecordedJobs,
+  {
+    name,
+    turn,
+    target,
+    what,
+    afterMs,
+  }: { name: string; turn: string; target: string; what: string[]; afterMs: number | null },
+): Harm<Killed> {
+  let parts = new Map<string, number>();
   return {
-    finished: kills.filter(isGood).length,
+    name,
+    job: JOB,
+    ready: async () => {
+      await untilHealthy(appliance);
+      parts = new Map(appliance.status().parts.map((part) => [part.name, part.pid ?? 0]));
+    },
+    happen: async (job) => {
+      const from = Date.now();
+      if (afterMs === null) await untilFinalizing(jobs, job);
+      else await sleep(afterMs);
+      const processes = await Promise.all(
+        what.map(async (one) => parts.get(one) ?? (await containerOf(one, job, jobs))),
+      );
+      const inState = stateOf(jobs, job);
+      const isKilled = processes.map(kill).every(Boolean);
+      return { target, what, afterS: seconds(from), inState, isKilled };
+    },
+    holds: (_, { isKilled }) => isKilled,
+    tell: (end, { afterS, inState, isKilled }) =>
+      `${turn} ${what.join(" and ")} after ${afterS} s (${inState}${isKilled ? "" : ", NOT killed"}): ` +
+      `${end.state} after ${end.seconds} s, attempt ${end.attempts}${end.resumedAt > 0 ? ` from round ${end.resumedAt}` : ""}`,
+  };
+}
+
+/** As a kill that was not good stands in the figures. */
+function toldOf({ seen, end }: Kill): Record<string, unknown> {
+  const { state, attempts, resumedAt, seconds: took, doubles, overlaps, wrongModels } = end;
+  return {
+    ...seen,
+    ...{ state, attempts, resumedAt, seconds: took, doubles, overlaps, wrongModels },
+  };
+}
+
+function summary(kills: readonly Kill[]): Record<string, unknown> {
+  return {
+    finished: kills.filter(({ isGood }) => isGood).length,
     of: kills.length,
-    resumed: kills.filter(({ resumedAt }) => resumedAt > 0).length,
+    resumed: kills.filter(({ end }) => end.resumedAt > 0).length,
     seconds: spread(
-      kills.map((one) => one.seconds),
+      kills.map(({ end }) => end.seconds),
       1,
     ),
     in_states: Object.fromEntries(
-      [...Map.groupBy(kills, ({ inState }) => inState)].map(([state, of]) => [state, of.length]),
+      [...Map.groupBy(kills, ({ seen }) => seen.inState)].map(([state, of]) => [state, of.length]),
     ),
   };
 }

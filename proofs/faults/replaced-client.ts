@@ -6,21 +6,17 @@
  * `npm run prove -- replaced-client`
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { ProofAppliance } from "@resontech/house/proof-appliance";
+import { runningMembers } from "@resontech/house/member-containers";
+import type { RecordedJobs } from "@resontech/house/recorded-job";
 import { HostsEntry } from "../../dev/hosts-entry.ts";
-import { untilNothingIsLeft } from "../../dev/leftovers.ts";
 import { NetworkNamespace } from "../../dev/network-namespace.ts";
 import { SecondNode } from "../../dev/second-node.ts";
-import { isVerified, verifyAudit } from "../../dev/verify-audit.ts";
-import { ApplianceApi } from "../../dev/appliance-api.ts";
-import { openUploads } from "@resontech/house/open-uploads";
-import { ProofAppliance } from "@resontech/house/proof-appliance";
-import { doublesOf } from "./judge/doubles.ts";
-import { isByLease, untilDead } from "./judge/lease-death.ts";
-import { runningMembers } from "@resontech/house/member-containers";
-import { readRecord } from "./judge/record.ts";
-import { RecordedJobs } from "@resontech/house/recorded-job";
-import { LivingContainers } from "./watch/living-containers.ts";
+import { isVerified } from "../../dev/verify-audit.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
+import type { Harm, JobEnd } from "./harms/harm.ts";
+import { HarmedJobs } from "./harms/harmed-jobs.ts";
+import { isByLease, type LeaseDeath, untilDead } from "./judge/lease-death.ts";
 
 const HOME = "proof-node";
 const NODE = "z-node";
@@ -31,6 +27,7 @@ const READY_LIMIT_MS = 60_000;
 const JOB_LIMIT_MS = 400_000;
 
 type Db = ReturnType<RecordedJobs["open"]>;
+type Replaced = { lost: string; death: LeaseDeath; replacedAfterS: number };
 
 export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
   using namespace = NetworkNamespace.make();
@@ -40,7 +37,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     perimeter,
     cpuWorkers: 3,
   });
-  const { appliance, bundle } = installed;
+  const { appliance } = installed;
   const folder = installed.folder("node");
   await using second = await SecondNode.start({
     appliance,
@@ -49,86 +46,89 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     cpuWorkers: 1,
     folder,
   });
-  const jobs = await RecordedJobs.open(appliance, installed.folder("replaced"));
-  const api = new ApplianceApi(appliance);
-  await using living = new LivingContainers();
-  try {
-    await jobs.until("both nodes ready", (db) => readyWorkers(db) === 4, READY_LIMIT_MS);
-    const blocker = await jobs.submit("blocker", BLOCKER);
-    await jobs.untilRound(blocker, 0);
-    const job = await jobs.submit("replaced", JOB);
-    await jobs.untilCommitted(job, 0);
-    const [lost] = sitesOn(jobs, job, NODE);
-    if (lost === undefined) throw new Error(`no site of ${job} runs on ${NODE}`);
-    progress(`${lost} runs on ${NODE}; the other job's end gives a worker of ${HOME} back`);
-    await api.untilEnded(blocker, JOB_LIMIT_MS);
+  await using harmed = await HarmedJobs.open(installed, progress, {
+    ...{ limitMs: JOB_LIMIT_MS, isWatched: true },
+  });
+  const loss = lossOf(harmed, { namespace, second }, progress);
+  const { end, seen, isGood } = await harmed.through(loss);
+  const left = await harmed.leftBehind(() => second.untilNothingIsLeft());
+  const audit = await harmed.verify();
+  return {
+    ok: isGood && left.length === 0 && isVerified(audit),
+    figures: {
+      ...{ state: end.state, attempts: end.attempts, lost: seen.lost },
+      replaced_after_s: Number(seen.replacedAfterS.toFixed(1)),
+      ...seen.death,
+      rounds_of_its_processes: roundsOf(end, seen.lost),
+      ...{ doubles: end.doubles, overlaps: end.overlaps, wrong_models: end.wrongModels },
+      ...{ left, audit },
+    },
+  };
+}
 
-    const node = { socket: second.engine.socket, instance: second.config.instance };
-    const cutOff = runningMembers(node.socket);
-    const from = Date.now();
-    progress(`${NODE} is killed and cut off`);
-    namespace.setLink("down");
-    await second.kill();
-    const death = await untilDead(node, cutOff, from, JOB_LIMIT_MS);
-    progress(
-      `${lost} is dead after ${death.deadAfterS} s (lease over after ${death.leaseEndsAfterS}, exit code ${death.exitCodes.join()})`,
-    );
-    await jobs.until(
-      `${lost} on ${HOME}`,
-      () => sitesOn(jobs, job, HOME).includes(lost),
-      JOB_LIMIT_MS,
-    );
-    const replacedAfterS = (Date.now() - from) / 1000;
-    progress(`a new ${lost} is begun on ${HOME} after ${replacedAfterS.toFixed(1)} s`);
-    const task = await api.untilEnded(job, JOB_LIMIT_MS);
-    const { instances, overlaps, wrongModels, attempts } = readRecord(appliance, job);
-    const ofLost = instances.filter(({ site }) => site === lost);
-    const doubles = doublesOf(jobs, job, await living.seen());
-    const rounds = ofLost.map((instance) => instance.rounds);
-    namespace.setLink("up");
-    await second.rejoin();
-    await sleep(1_000);
-    const left = [
-      ...(await untilNothingIsLeft(appliance)),
-      ...(await second.untilNothingIsLeft()),
-      ...(await openUploads(jobs.workstation)),
-    ];
-    const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
-    const ok =
-      task.status === "FINISHED" &&
-      attempts.length === 1 &&
-      ofLost.length === 2 &&
-      (rounds[1]?.length ?? 0) > 0 &&
-      // One site of three: the others' quorum goes on meanwhile, so that nothing but its lease ends it.
-      isByLease(death, 1) &&
-      replacedAfterS > death.deadAfterS &&
-      doubles.length === 0 &&
-      overlaps.length === 0 &&
-      wrongModels.length === 0 &&
-      left.length === 0 &&
-      isVerified(audit);
-    const figures = {
-      state: task.status,
-      attempts: attempts.length,
-      lost,
-      replaced_after_s: Number(replacedAfterS.toFixed(1)),
-    };
-    return {
-      ok,
-      figures: {
-        ...figures,
-        ...death,
-        rounds_of_its_processes: rounds,
-        doubles,
-        overlaps,
-        wrong_models: wrongModels,
-        left,
-        audit,
-      },
-    };
-  } finally {
-    api.close();
-  }
+/** The second node, with its one site, is killed and cut off for good. */
+function lossOf(
+  { jobs, api }: HarmedJobs,
+  { namespace, second }: { namespace: NetworkNamespace; second: SecondNode },
+  progress: (line: string) => void,
+): Harm<Replaced> {
+  let blocker = "";
+  return {
+    name: "replaced",
+    job: JOB,
+    ready: async () => {
+      await jobs.until("both nodes ready", (db) => readyWorkers(db) === 4, READY_LIMIT_MS);
+      blocker = await jobs.submit("blocker", BLOCKER);
+      await jobs.untilRound(blocker, 0);
+    },
+    happen: async (job, toItsEnd) => {
+      await jobs.untilCommitted(job, 0);
+      const [lost] = sitesOn(jobs, job, NODE);
+      if (lost === undefined) throw new Error(`no site of ${job} runs on ${NODE}`);
+      progress(`${lost} runs on ${NODE}; the other job's end gives a worker of ${HOME} back`);
+      await api.untilEnded(blocker, JOB_LIMIT_MS);
+
+      const node = { socket: second.engine.socket, instance: second.config.instance };
+      const cutOff = runningMembers(node.socket);
+      const from = Date.now();
+      progress(`${NODE} is killed and cut off`);
+      namespace.setLink("down");
+      await second.kill();
+      const death = await untilDead(node, cutOff, from, JOB_LIMIT_MS);
+      progress(
+        `${lost} is dead after ${death.deadAfterS} s (lease over after ${death.leaseEndsAfterS}, exit code ${death.exitCodes.join()})`,
+      );
+      await jobs.until(
+        `${lost} on ${HOME}`,
+        () => sitesOn(jobs, job, HOME).includes(lost),
+        JOB_LIMIT_MS,
+      );
+      const replacedAfterS = (Date.now() - from) / 1000;
+      progress(`a new ${lost} is begun on ${HOME} after ${replacedAfterS.toFixed(1)} s`);
+      await toItsEnd();
+      namespace.setLink("up");
+      await second.rejoin();
+      await sleep(1_000);
+      return { lost, death, replacedAfterS };
+    },
+    holds: (end, { lost, death, replacedAfterS }) => {
+      const rounds = roundsOf(end, lost);
+      return (
+        end.attempts === 1 &&
+        rounds.length === 2 &&
+        (rounds[1]?.length ?? 0) > 0 &&
+        // One site of three: the others' quorum goes on meanwhile, so that nothing but its lease ends it.
+        isByLease(death, 1) &&
+        replacedAfterS > death.deadAfterS
+      );
+    },
+    tell: ({ state, attempts }) => `${state} after ${attempts} attempt`,
+  };
+}
+
+/** Rounds in which each process of the site took part. */
+function roundsOf({ instances }: JobEnd, of: string): number[][] {
+  return instances.filter(({ site }) => site === of).map(({ rounds }) => rounds);
 }
 
 function readyWorkers(db: Db): number {

@@ -6,96 +6,108 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { untilNothingIsLeft } from "../../dev/leftovers.ts";
-import { isVerified, verifyAudit } from "../../dev/verify-audit.ts";
-import { ApplianceApi } from "../../dev/appliance-api.ts";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
-import { readRecord } from "../faults/judge/record.ts";
-import { RecordedJobs } from "@resontech/house/recorded-job";
+import type { RecordedJobs } from "@resontech/house/recorded-job";
+import type { LocalAppliance } from "../../dev/local-appliance.ts";
+import { isVerified } from "../../dev/verify-audit.ts";
+import type { Harm, Harmed } from "../faults/harms/harm.ts";
+import { HarmedJobs } from "../faults/harms/harmed-jobs.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
 const ROUNDS = 4;
 const LOOK_MS = 10_000;
 const JOB_LIMIT_MS = 900_000;
+/** The server and two sites. */
+const MEMBERS = 3;
+const SITES = 2;
+
+/** @property isSame whether the job's processes were the same ones all the while */
+type Stopped = { members: number; isSame: boolean; figures: Record<string, unknown> };
+/** Stops parts, and starts them again. */
+type Stop = (sameProcesses: () => boolean) => Promise<Omit<Stopped, "members">>;
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
   const awayS = Number(args[0] ?? 300);
   await using installed = await ProofAppliance.install(progress);
-  const { appliance, bundle } = installed;
-  const jobs = await RecordedJobs.open(appliance, installed.folder("planned"));
-  const api = new ApplianceApi(appliance);
-  /** Runs a job, stops parts in its second round, and tells what became of it. */
-  const during = async (
-    name: string,
-    ticks: number,
-    stop: (sameProcesses: () => boolean) => Promise<Record<string, unknown>>,
-  ) => {
-    const job = await jobs.submit(name, { rounds: ROUNDS, ticks });
-    await jobs.untilRound(job, 1);
-    const before = jobs.containers();
-    const figures = await stop(() => isDeepStrictEqual(jobs.containers(), before));
-    const task = await api.untilEnded(job, JOB_LIMIT_MS);
-    const { instances, overlaps, wrongModels } = readRecord(appliance, job);
-    const isWhole = instances.length === 2 && overlaps.length === 0 && wrongModels.length === 0;
-    const ok =
-      task.status === "FINISHED" && task.detail.attempt === 1 && isWhole && before.length === 3;
+  const { appliance } = installed;
+  await using harmed = await HarmedJobs.open(installed, progress, { limitMs: JOB_LIMIT_MS });
+  const during = async (name: string, ticks: number, stop: Stop) =>
+    await harmed.through(stopOf(harmed.jobs, { name, ticks, stop }));
+
+  progress(`a job without a coordinator for ${awayS} s`);
+  const coordinator = await during(
+    "planned-coordinator",
+    // Rounds long enough that the job still runs when the coordinator is back.
+    Math.ceil(awayS / 1.5),
+    coordinatorAway(appliance, awayS, progress),
+  );
+  progress("a restart of every part during a job");
+  const everything = await during("planned-restart", 60, restartOf(appliance));
+  const left = await harmed.leftBehind();
+  const audit = await harmed.verify();
+  const ok = coordinator.isGood && everything.isGood && left.length === 0 && isVerified(audit);
+  return {
+    ok,
+    figures: { coordinator: toldOf(coordinator), everything: toldOf(everything), left, audit },
+  };
+}
+
+function stopOf(
+  jobs: RecordedJobs,
+  { name, ticks, stop }: { name: string; ticks: number; stop: Stop },
+): Harm<Stopped> {
+  return {
+    name,
+    job: { rounds: ROUNDS, ticks },
+    happen: async (job) => {
+      await jobs.untilRound(job, 1);
+      const before = jobs.containers();
+      const stopped = await stop(() => isDeepStrictEqual(jobs.containers(), before));
+      return { members: before.length, ...stopped };
+    },
+    holds: ({ attempt, instances }, { members, isSame }) =>
+      isSame && attempt === 1 && instances.length === SITES && members === MEMBERS,
+    tell: ({ state, attempt }) => `  ${state}, attempt ${attempt}`,
+  };
+}
+
+function coordinatorAway(
+  appliance: LocalAppliance,
+  awayS: number,
+  progress: (line: string) => void,
+): Stop {
+  return async (sameProcesses) => {
+    await appliance.command(["stop", "coordinator", "--for", "900"]);
+    const from = Date.now();
+    const gone = (): number => Math.round((Date.now() - from) / 1000);
+    let looks = 0;
+    for (; Date.now() - from < awayS * 1000; await sleep(LOOK_MS)) {
+      if (!sameProcesses()) return { isSame: false, figures: { killed_after_s: gone() } };
+      looks += 1;
+      progress(`  ${gone()} s: the same three containers`);
+    }
+    const isSame = sameProcesses();
+    await appliance.command(["start", "coordinator"]);
     return {
-      ok,
-      state: task.status,
-      attempt: task.detail.attempt,
-      instances: instances.length,
-      overlaps,
-      wrongModels,
-      ...figures,
+      isSame,
+      figures: { away_s: gone(), looks, same_processes_at_its_end: isSame },
     };
   };
-  try {
-    progress(`a job without a coordinator for ${awayS} s`);
-    // Rounds long enough that the job still runs when the coordinator is back.
-    const coordinator = await during(
-      "planned-coordinator",
-      Math.ceil(awayS / 1.5),
-      async (sameProcesses) => {
-        await appliance.command(["stop", "coordinator", "--for", "900"]);
-        const from = Date.now();
-        let looks = 0;
-        for (let isSame = true; Date.now() - from < awayS * 1000; await sleep(LOOK_MS)) {
-          isSame = sameProcesses();
-          if (!isSame) return { killed_after_s: Math.round((Date.now() - from) / 1000), ok: false };
-          looks += 1;
-          progress(`  ${Math.round((Date.now() - from) / 1000)} s: the same three containers`);
-        }
-        const wasSame = sameProcesses();
-        await appliance.command(["start", "coordinator"]);
-        return {
-          away_s: Math.round((Date.now() - from) / 1000),
-          looks,
-          same_processes_at_its_end: wasSame,
-        };
-      },
-    );
-    progress(`  ${coordinator.state}, attempt ${coordinator.attempt}`);
+}
 
-    progress("a restart of every part during a job");
-    const everything = await during("planned-restart", 60, async (sameProcesses) => {
-      const from = Date.now();
-      await appliance.command(["restart"]);
-      return {
-        restart_s: Math.round((Date.now() - from) / 1000),
-        same_processes_at_its_end: sameProcesses(),
-      };
-    });
-    progress(`  ${everything.state}, attempt ${everything.attempt}`);
+function restartOf(appliance: LocalAppliance): Stop {
+  return async (sameProcesses) => {
+    const from = Date.now();
+    await appliance.command(["restart"]);
+    const seconds = Math.round((Date.now() - from) / 1000);
+    const isSame = sameProcesses();
+    return { isSame, figures: { restart_s: seconds, same_processes_at_its_end: isSame } };
+  };
+}
 
-    const left = await untilNothingIsLeft(appliance);
-    const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
-    const isSame = (one: Record<string, unknown>) => one["same_processes_at_its_end"] === true;
-    const ok =
-      [coordinator, everything].every((one) => one.ok && isSame(one)) &&
-      left.length === 0 &&
-      isVerified(audit);
-    return { ok, figures: { coordinator, everything, left, audit } };
-  } finally {
-    api.close();
-  }
+function toldOf({ end, seen, isGood }: Harmed<Stopped>): Record<string, unknown> {
+  return {
+    ...{ ok: isGood, state: end.state, attempt: end.attempt, instances: end.instances.length },
+    ...{ overlaps: end.overlaps, wrongModels: end.wrongModels, ...seen.figures },
+  };
 }
