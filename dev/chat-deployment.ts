@@ -70,6 +70,15 @@ export class ChatDeployment {
     return await this.streams().answer();
   }
 
+  /** Whether the first answer that comes, within so long, is the one of before. */
+  async saysAgain(said: string, limitMs: number): Promise<boolean> {
+    for (const end = Date.now() + limitMs; Date.now() < end; await sleep(500)) {
+      const answer = await this.answer().catch(() => null);
+      if (answer !== null) return answer === said;
+    }
+    return false;
+  }
+
   async remove(id: string): Promise<void> {
     await this.#resontech("infer", "rm", id);
   }

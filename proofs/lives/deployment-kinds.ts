@@ -8,14 +8,15 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { launchBrowser } from "../../acceptance/test/helper/launch-browser.ts";
 import { Person } from "../../acceptance/test/helper/person.ts";
-import { hostState } from "../../dev/host-state.ts";
 import { repository } from "../../dev/local-appliance.ts";
-import { auditReport, isVerified, verdictsOf } from "../../dev/verify-audit.ts";
+import { isVerified } from "../../dev/verify-audit.ts";
 import { Workstation } from "../../dev/workstation.ts";
 import { OutsideServer } from "../../parts/inference-gateway/test/helper/outside-server.ts";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import { DeploymentMaker } from "./deployment-kinds/deployment-maker.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
+import { liveAndUninstall } from "./life/live-and-uninstall.ts";
+import { verifyLife } from "./life/verify-life.ts";
 import { CustomersPki } from "../../appliance/test/ca/customers-pki.ts";
 
 const WORKERS = 8;
@@ -24,12 +25,9 @@ const BYTES = "bytes of elsewhere";
 
 export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
   const installed = await ProofAppliance.install(progress, undefined, { cpuWorkers: WORKERS });
-  const { instance, root } = installed.appliance;
-  const figures = await (async () => {
-    await using _ = installed;
-    return await live(installed, progress);
-  })();
-  const left = hostState(instance, root);
+  const { lived: figures, left } = await liveAndUninstall(installed, () =>
+    live(installed, progress),
+  );
   const { kinds, seen, page, audit } = figures;
   return {
     ok:
@@ -47,7 +45,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
 }
 
 async function live(installed: ProofAppliance, progress: (line: string) => void) {
-  const { appliance, bundle } = installed;
+  const { appliance } = installed;
   await using stack = new AsyncDisposableStack();
   const user = await appliance.addUser("maker");
   const maker = new DeploymentMaker(user, installed);
@@ -138,10 +136,7 @@ async function live(installed: ProofAppliance, progress: (line: string) => void)
     join(repository, ".cache", "pictures"),
   );
   for (const one of all) await maker.resontech("infer", "rm", one.id);
-  const report = await auditReport(appliance, installed.folder("audit"), [
-    join(bundle.bundle, "release.json"),
-  ]);
-  return { kinds, seen, page, audit: verdictsOf(report) };
+  return { kinds, seen, page, audit: await verifyLife(installed) };
 }
 
 /** The list, one deployment, and a call from its page. */

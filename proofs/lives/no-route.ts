@@ -5,10 +5,8 @@
  * `npm run prove -- no-route`
  */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { builtOutside, runInside } from "./network/run-inside.ts";
+import { TestReleases } from "./life/test-releases.ts";
 import { buildForLife, type LifeBundles, wholeLife } from "./life/whole-life.ts";
 import { dial, ELSEWHERE } from "./network/dial.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
@@ -26,12 +24,12 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     };
   }
 
-  const scratch = mkdtempSync(join(tmpdir(), "rt-no-route-"));
+  using releases = new TestReleases();
   const name = `rt-no-route-${process.pid}`;
   execFileSync("ip", ["netns", "add", name]);
   try {
     progress("building two releases, which may use the network");
-    const built = await buildForLife(scratch);
+    const built = await buildForLife(releases);
     execFileSync("ip", ["-netns", name, "link", "set", "lo", "up"]);
     progress(`the rest runs in the network namespace ${name}`);
     // Not `ip netns exec`: it mounts a /sys of its own, which hides the host's cgroups from the container engine.
@@ -46,7 +44,6 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     };
   } finally {
     execFileSync("ip", ["netns", "delete", name]);
-    rmSync(scratch, { recursive: true });
   }
 }
 

@@ -7,13 +7,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { hostState } from "../../dev/host-state.ts";
 import { HostsEntry } from "../../dev/hosts-entry.ts";
-import { emptyFolder, JoinedNode, type JoinReport } from "../../dev/joined-node.ts";
+import { emptyFolder, type JoinedNode, type JoinReport } from "../../dev/joined-node.ts";
 import { NetworkNamespace } from "../../dev/network-namespace.ts";
-import { ApplianceApi } from "../../dev/appliance-api.ts";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import type { ProofContext, ProofResult } from "../proof.ts";
+import { hostsToJoin } from "./life/hosts-to-join.ts";
+import { LastingJob } from "./life/lasting-job.ts";
+import { liveAndUninstall } from "./life/live-and-uninstall.ts";
 
 const HOME = "proof-node";
 const NODES = ["other-1", "other-2"] as const;
@@ -32,24 +33,18 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     perimeter,
     cpuWorkers: CPU_WORKERS,
   });
-  const { appliance } = installed;
-  const { root, instance } = appliance;
-  const figures = await (async () => {
-    await using _installed = installed;
-    const hosts = [first, second].map(
-      (namespace, index) =>
-        new JoinedNode({
-          ...{ appliance, namespace, progress, cpuWorkers: CPU_WORKERS },
-          node: NODES[index] ?? "",
-          root: `${root}-${NODES[index] ?? ""}`,
-          instance: `proof-${NODES[index] ?? ""}`,
-        }),
+  const { lived: figures, left: leftHere } = await liveAndUninstall(installed, async () => {
+    const hosts = hostsToJoin(
+      installed.appliance,
+      [first, second],
+      { nodes: NODES, cpuWorkers: CPU_WORKERS },
+      progress,
     );
-    await using one = hosts[0] as JoinedNode;
-    await using two = hosts[1] as JoinedNode;
+    await using one = hosts[0];
+    await using two = hosts[1];
     return await run(installed, one, two, progress);
-  })();
-  const left = [...figures.left, ...hostState(instance, root)];
+  });
+  const left = [...figures.left, ...leftHere];
   const { joins, three, moved } = figures;
   return {
     ok:
@@ -111,19 +106,21 @@ async function run(
   progress("a job whose node leaves at once, and whose next node leaves after it");
   await appliance.command(["node", "drain", HOME]);
   await appliance.command(["node", "drain", two.node]);
-  const options = ["--rounds", String(ROUNDS), "--name", "moved", "--detach"];
-  const script = ["/example/submit.py", "--shards", "/work/shards", "--out", "/work", ...options];
   await digits.python(["-c", "import os; os.remove('/work/shards/site-3.zip')"]);
-  const id = String((await digits.events(script)).at(-1)?.["id"]);
-  await untilRunning(database, id, one.node);
+  const job = await LastingJob.train(
+    appliance,
+    digits,
+    { name: "moved", rounds: ROUNDS },
+    progress,
+  );
+  await untilRunning(database, job.id, one.node);
   await appliance.command(["node", "undrain", two.node]);
   const removeFrom = Date.now();
   await appliance.command(["node", "remove", one.node, "--now", "--json"]);
   const evictSeconds = Number(((Date.now() - removeFrom) / 1000).toFixed(1));
-  await untilRunning(database, id, two.node);
+  await untilRunning(database, job.id, two.node);
   await appliance.command(["node", "remove", two.node, "--json"]);
-  const api = new ApplianceApi(appliance);
-  const ended = await api.untilEnded(id, JOB_LIMIT_MS).finally(() => api.close());
+  const ended = await job.untilEnded(JOB_LIMIT_MS);
   const registered = (
     JSON.parse(await appliance.command(["node", "ls", "--json"])) as { node: string }[]
   ).map(({ node }) => node);
@@ -138,7 +135,7 @@ async function run(
     three,
     moved: {
       state: ended.status,
-      nodes: nodesOf(database, id),
+      nodes: nodesOf(database, job.id),
       evict_s: evictSeconds,
       registered,
     },

@@ -7,11 +7,10 @@
  */
 import { lookup } from "node:dns/promises";
 import { createSocket } from "node:dgram";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runChild } from "../../dev/child.ts";
 import { builtOutside, runInside } from "./network/run-inside.ts";
+import { TestReleases } from "./life/test-releases.ts";
 import { buildForLife, type LifeBundles, wholeLife } from "./life/whole-life.ts";
 import { dial, ELSEWHERE } from "./network/dial.ts";
 import { Sink } from "./network/sink.ts";
@@ -34,29 +33,25 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   if (inside !== undefined) return await wholeLife(progress, inside);
   if (args[0] === PLANT) return await plant();
 
-  const work = mkdtempSync(join(tmpdir(), "nothing-leaves-"));
-  try {
-    progress("building two releases, which may use the network");
-    const built = await buildForLife(work);
-    using sink = Sink.make(`rt-sink-${process.pid}`);
-    progress(`the rest runs in the network namespace ${sink.name}`);
-    const enter = (command: readonly string[]): [string, string[]] =>
-      sink.enter(join(work, "resolv.conf"), command);
-    const { ok, figures } = await runInside("nothing-leaves", built, enter);
-    const recorded = sink.recorded();
-    progress(`recorded: ${recorded.length === 0 ? "nothing" : recorded.join("; ")}`);
-    const main = join(import.meta.dirname, "..", "main.ts");
-    await runChild(...enter([process.execPath, main, "nothing-leaves", PLANT]), { quiet: true });
-    const planted = sink.recorded();
-    progress(`recorded of what was planted: ${planted.join("; ")}`);
-    const isSeen = PLANTED.every((what) => planted.some((line) => line.startsWith(`${what}:`)));
-    return {
-      ok: ok && recorded.length === 0 && isSeen,
-      figures: { recorded, planted, ...figures },
-    };
-  } finally {
-    rmSync(work, { recursive: true });
-  }
+  using releases = new TestReleases();
+  progress("building two releases, which may use the network");
+  const built = await buildForLife(releases);
+  using sink = Sink.make(`rt-sink-${process.pid}`);
+  progress(`the rest runs in the network namespace ${sink.name}`);
+  const enter = (command: readonly string[]): [string, string[]] =>
+    sink.enter(join(releases.folder, "resolv.conf"), command);
+  const { ok, figures } = await runInside("nothing-leaves", built, enter);
+  const recorded = sink.recorded();
+  progress(`recorded: ${recorded.length === 0 ? "nothing" : recorded.join("; ")}`);
+  const main = join(import.meta.dirname, "..", "main.ts");
+  await runChild(...enter([process.execPath, main, "nothing-leaves", PLANT]), { quiet: true });
+  const planted = sink.recorded();
+  progress(`recorded of what was planted: ${planted.join("; ")}`);
+  const isSeen = PLANTED.every((what) => planted.some((line) => line.startsWith(`${what}:`)));
+  return {
+    ok: ok && recorded.length === 0 && isSeen,
+    figures: { recorded, planted, ...figures },
+  };
 }
 
 /** Nobody answers any of these. */

@@ -11,13 +11,14 @@ import { performance } from "node:perf_hooks";
 import { connect } from "node:tls";
 import { CustomersPki } from "../../appliance/test/ca/customers-pki.ts";
 import { ChatDeployment } from "../../dev/chat-deployment.ts";
-import { hostState } from "../../dev/host-state.ts";
 import type { LocalAppliance } from "../../dev/local-appliance.ts";
-import { auditReport, isVerified, verdictsOf } from "../../dev/verify-audit.ts";
+import { isVerified } from "../../dev/verify-audit.ts";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
-import { LastingJob } from "./life/lasting-job.ts";
 import { untilHealthy } from "@resontech/house/until-healthy";
 import type { ProofContext, ProofResult } from "../proof.ts";
+import { isUntouched, LastingJob } from "./life/lasting-job.ts";
+import { liveAndUninstall } from "./life/live-and-uninstall.ts";
+import { verifyLife } from "./life/verify-life.ts";
 
 const ADDRESS = "127.0.0.1";
 const NAME = "localhost";
@@ -30,12 +31,9 @@ type Step = { name: string; customers: boolean; words: readonly string[] };
 
 export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
   const installed = await ProofAppliance.install(progress, undefined, { cpuWorkers: 4 });
-  const { instance, root } = installed.appliance;
-  const figures = await (async () => {
-    await using _ = installed;
-    return await live(installed, progress);
-  })();
-  const left = hostState(instance, root);
+  const { lived: figures, left } = await liveAndUninstall(installed, () =>
+    live(installed, progress),
+  );
   const { steps, checked_only: checkedOnly, lasting, audit } = figures;
   return {
     ok:
@@ -46,8 +44,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
           endpoint &&
           job === "FINISHED",
       ) &&
-      lasting.status === "RUNNING" &&
-      lasting.attempt === 1 &&
+      isUntouched(lasting, "RUNNING") &&
       isVerified(audit) &&
       left.length === 0,
     figures: { ...figures, left_after_uninstall: left },
@@ -55,9 +52,9 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
 }
 
 async function live(installed: ProofAppliance, progress: (line: string) => void) {
-  const { appliance, bundle } = installed;
+  const { appliance } = installed;
   progress("a job, a chat endpoint, and a certificate of the customer's");
-  const lasting = await LastingJob.begin(appliance, installed.folder("lasting"));
+  const lasting = await LastingJob.wait(appliance, installed.folder("lasting"));
   const digits = await installed.workstation("digits");
   const chat = await ChatDeployment.make(appliance, installed.folder("chat"), { slots: 2 });
   await chat.deploy();
@@ -86,13 +83,8 @@ async function live(installed: ProofAppliance, progress: (line: string) => void)
     steps.push({ name, customers, seconds, doors, endpoint, job: job.state });
     progress(`  ${JSON.stringify(steps.at(-1))}`);
   }
-  const report = await auditReport(appliance, installed.folder("audit"), [
-    join(bundle.bundle, "release.json"),
-  ]);
-  return {
-    ...{ steps, checked_only: checkedOnly, lasting: await lasting.state() },
-    audit: verdictsOf(report),
-  };
+  const audit = await verifyLife(installed);
+  return { steps, checked_only: checkedOnly, lasting: await lasting.state(), audit };
 }
 
 /** As `certificates use` takes them. */

@@ -7,22 +7,22 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { setTimeout as sleep } from "node:timers/promises";
 import { launchBrowser } from "../../acceptance/test/helper/launch-browser.ts";
 import { Person } from "../../acceptance/test/helper/person.ts";
 import { ApplianceApi } from "../../dev/appliance-api.ts";
 import { ChatDeployment } from "../../dev/chat-deployment.ts";
 import { runChild } from "../../dev/child.ts";
-import { hostState } from "../../dev/host-state.ts";
 import { HostsEntry } from "../../dev/hosts-entry.ts";
 import type { LocalAppliance } from "../../dev/local-appliance.ts";
 import { SwitchWatch } from "../../dev/switch-watch.ts";
-import { auditReport, isVerified, verdictsOf } from "../../dev/verify-audit.ts";
+import { isVerified } from "../../dev/verify-audit.ts";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import { FirstBucket } from "../audit/operations/first-bucket.ts";
-import { LastingJob } from "./life/lasting-job.ts";
 import { untilHealthy } from "@resontech/house/until-healthy";
 import type { ProofContext, ProofResult } from "../proof.ts";
+import { isUntouched, LastingJob } from "./life/lasting-job.ts";
+import { liveAndUninstall } from "./life/live-and-uninstall.ts";
+import { verifyLife } from "./life/verify-life.ts";
 
 const FIRST = "first.appliance.example";
 const SECOND = "second.appliance.example";
@@ -35,12 +35,9 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   const installed = await ProofAppliance.install(progress, undefined, {
     ...{ cpuWorkers: 3, perimeter: { name: FIRST, address: ADDRESS } },
   });
-  const { instance, root } = installed.appliance;
-  const figures = await (async () => {
-    await using _ = installed;
-    return await live(installed, progress);
-  })();
-  const left = hostState(instance, root);
+  const { lived: figures, left } = await liveAndUninstall(installed, () =>
+    live(installed, progress),
+  );
   const { renames, job, audit, dry_run: dryRun } = figures;
   return {
     ok:
@@ -49,8 +46,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
       renames.every(
         (one) => one.endpoint && one.shared_url && one.signed_in && !one.old_session && one.told,
       ) &&
-      job.status === "RUNNING" &&
-      job.attempt === 1 &&
+      isUntouched(job, "RUNNING") &&
       isVerified(audit) &&
       left.length === 0,
     figures: { ...figures, left_after_uninstall: left },
@@ -58,11 +54,11 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
 }
 
 async function live(installed: ProofAppliance, progress: (line: string) => void) {
-  const { appliance, bundle } = installed;
+  const { appliance } = installed;
   await using stack = new AsyncDisposableStack();
   progress("a job, a chat endpoint, a URL that is handed out, a person who is signed in");
   const user = await appliance.addUser("renamed");
-  const lasting = await LastingJob.begin(user, installed.folder("job"));
+  const lasting = await LastingJob.wait(user, installed.folder("job"));
   const first = new ApplianceApi(user);
   using bucket = await FirstBucket.open(user, first);
   first.close();
@@ -85,7 +81,7 @@ async function live(installed: ProofAppliance, progress: (line: string) => void)
     await appliance.command(["rename", name, "--yes"]);
     const seconds = (performance.now() - from) / 1_000;
     await untilHealthy(appliance);
-    const endpoint = await untilAnswers(chat, said);
+    const endpoint = await chat.saysAgain(said, ANSWERS_MS);
     const [seen, seenStore] = [await door.end(), await store.end()];
     const oldSession = await isSignedIn(appliance, person);
     person = await Person.signIn(browser, appliance, "renamed");
@@ -101,10 +97,7 @@ async function live(installed: ProofAppliance, progress: (line: string) => void)
     progress(`  ${JSON.stringify(renames.at(-1))}`);
   }
   const job = await lasting.state();
-  const report = await auditReport(appliance, installed.folder("audit"), [
-    join(bundle.bundle, "release.json"),
-  ]);
-  return { renames, dry_run: dryRun, job, audit: verdictsOf(report) };
+  return { renames, dry_run: dryRun, job, audit: await verifyLife(installed) };
 }
 
 /** The configuration, and every part's process. */
@@ -112,14 +105,6 @@ function stateOf(appliance: LocalAppliance): string {
   const parts = appliance.status().parts.map(({ name, pid }) => [name, pid]);
   const config = readFileSync(join(appliance.root, "etc", "appliance.json"), "utf8");
   return JSON.stringify([parts, config]);
-}
-
-async function untilAnswers(chat: ChatDeployment, said: string): Promise<boolean> {
-  for (const end = Date.now() + ANSWERS_MS; Date.now() < end; await sleep(500)) {
-    const answer = await chat.answer().catch(() => null);
-    if (answer !== null) return answer === said;
-  }
-  return false;
 }
 
 /** Whether the URL, under the name that the appliance had when it was handed out, still gives the object. */

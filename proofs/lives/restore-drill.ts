@@ -7,16 +7,15 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TaskReply } from "@resontech/contracts/http-tasks";
 import { launchBrowser } from "../../acceptance/test/helper/launch-browser.ts";
 import { Person } from "../../acceptance/test/helper/person.ts";
-import { ApplianceApi } from "../../dev/appliance-api.ts";
 import { runChild } from "../../dev/child.ts";
 import type { LocalAppliance, Quickstart } from "../../dev/local-appliance.ts";
 import { auditReport } from "../../dev/verify-audit.ts";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import { emptyFolder } from "../../dev/joined-node.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
+import { LastingJob } from "./life/lasting-job.ts";
 
 const ROUNDS = 40;
 const JOB_MS = 400_000;
@@ -54,7 +53,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
 }
 
 type Before = {
-  job: string;
+  job: LastingJob;
   quickstart: Quickstart;
   backup_s: number;
   /** Milliseconds since the epoch. */
@@ -75,16 +74,8 @@ async function workAndLose(
   writeFileSync(file, "of before");
   await shell(appliance, quickstart, "storage", "put", file, "kept/kept.txt");
   const digits = await installed.workstation("digits");
-  const { id } = await digits.submit(
-    (line) => progress(`  ${line}`),
-    ["--rounds", String(ROUNDS), "--name", "through", "--detach"],
-  );
-  const api = new ApplianceApi(appliance);
-  for (;;) {
-    const { body } = await api.call("GET", `/api/tasks/${id}`);
-    if ((body as TaskReply).status === "RUNNING") break;
-    await sleep(500);
-  }
+  const job = await LastingJob.train(appliance, digits, { rounds: ROUNDS }, progress);
+  await job.untilRunning();
   await sleep(5_000);
   const key = await appliance.command(["backup", "key"]);
   writeFileSync(join(outside, "sheet.txt"), key, { mode: 0o600 });
@@ -98,12 +89,11 @@ async function workAndLose(
   await sleep(AFTER_S * 1_000);
   await appliance.command(["add-user", "of-after"]);
   await sleep(MAX_LOST_S * 1_000);
-  api.close();
   progress("the host is lost");
   // What the target holds at this moment is what is left; the follower finds another folder there.
   const lostAtMs = Date.now();
   renameSync(target, leftOf(outside));
-  return { job: id, quickstart, backup_s: tenths(backupS), lostAtMs };
+  return { job, quickstart, backup_s: tenths(backupS), lostAtMs };
 }
 
 /** Until the target has more of the database than the backup. */
@@ -144,10 +134,9 @@ async function restore(
   }[];
   const names = users.map(({ username }) => username);
   const listed = await shell(appliance, quickstart, "storage", "ls", "kept/", "--json");
-  const api = new ApplianceApi(appliance);
-  const bearer = `Bearer ${quickstart["RESON_API_KEY"] ?? ""}`;
-  const byOldKey = await api.call("GET", `/api/tasks/${job}`, undefined, bearer);
-  const ended = await api.untilEnded(job, JOB_MS).finally(() => api.close());
+  const back = job.on(appliance);
+  const byOldKey = await back.reply(`Bearer ${quickstart["RESON_API_KEY"] ?? ""}`);
+  const ended = await back.untilEnded(JOB_MS);
   const browser = await launchBrowser(appliance);
   let signsIn = false;
   try {

@@ -4,17 +4,17 @@
  *
  *     npm run prove -- returned-people
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { launchBrowser } from "../../acceptance/test/helper/launch-browser.ts";
-import { hostState } from "../../dev/host-state.ts";
 import type { BundleSummary, LocalAppliance } from "../../dev/local-appliance.ts";
-import { ReleaseTree } from "../../dev/release-tree.ts";
-import { auditReport, isVerified, verdictsOf } from "../../dev/verify-audit.ts";
+import { isVerified } from "../../dev/verify-audit.ts";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import type { ProofContext, ProofResult } from "../proof.ts";
+import { liveAndUninstall } from "./life/live-and-uninstall.ts";
+import { TestReleases } from "./life/test-releases.ts";
+import { verifyLife } from "./life/verify-life.ts";
 
 /** The newest one of the line before: its database has another schema. */
 const OLDER_KEYCLOAK = {
@@ -29,42 +29,33 @@ const NEW = "new-since";
 type SignIn = "in" | "refused" | "new password";
 
 export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
-  const scratch = mkdtempSync(join(tmpdir(), "rt-returned-"));
-  try {
-    progress(`building a release with Keycloak ${OLDER_KEYCLOAK.version}, and this one`);
-    const older = await ReleaseTree.ofThis(join(scratch, "older"))
-      .become({ version: "0.1.0", releaseNumber: 1, keycloak: OLDER_KEYCLOAK })
-      .build(join(scratch, "bundle-older"));
-    const newer = await ReleaseTree.ofThis(join(scratch, "newer"))
-      .become({ version: "0.2.0", releaseNumber: 2 })
-      .build(join(scratch, "bundle-newer"));
-    const installed = await ProofAppliance.install(progress, older);
-    const { instance, root } = installed.appliance;
-    const figures = await (async () => {
-      await using _ = installed;
-      return await live(installed, { older, newer }, progress);
-    })();
-    const left = hostState(instance, root);
-    const { before, since, after, keycloaks } = figures;
-    return {
-      ok:
-        keycloaks.join() === `${OLDER_KEYCLOAK.version},26.7.3,${OLDER_KEYCLOAK.version}` &&
-        before === 3 &&
-        since[STAYS] === "in" &&
-        since[DISABLED] === "refused" &&
-        since[CHANGED] === "refused" &&
-        after[STAYS] === "in" &&
-        after[DISABLED] === "refused" &&
-        after[CHANGED] === "refused" &&
-        after[NEW] === "refused" &&
-        figures.reset === "new password" &&
-        isVerified(figures.audit) &&
-        left.length === 0,
-      figures: { ...figures, left_after_uninstall: left },
-    };
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
+  using releases = new TestReleases();
+  progress(`building a release with Keycloak ${OLDER_KEYCLOAK.version}, and this one`);
+  const older = await releases.ofThis("older", {
+    ...{ version: "0.1.0", releaseNumber: 1, keycloak: OLDER_KEYCLOAK },
+  });
+  const newer = await releases.ofThis("newer", { version: "0.2.0", releaseNumber: 2 });
+  const installed = await ProofAppliance.install(progress, older);
+  const { lived: figures, left } = await liveAndUninstall(installed, () =>
+    live(installed, { older, newer }, progress),
+  );
+  const { before, since, after, keycloaks } = figures;
+  return {
+    ok:
+      keycloaks.join() === `${OLDER_KEYCLOAK.version},26.7.3,${OLDER_KEYCLOAK.version}` &&
+      before === 3 &&
+      since[STAYS] === "in" &&
+      since[DISABLED] === "refused" &&
+      since[CHANGED] === "refused" &&
+      after[STAYS] === "in" &&
+      after[DISABLED] === "refused" &&
+      after[CHANGED] === "refused" &&
+      after[NEW] === "refused" &&
+      figures.reset === "new password" &&
+      isVerified(figures.audit) &&
+      left.length === 0,
+    figures: { ...figures, left_after_uninstall: left },
+  };
 }
 
 async function live(
@@ -109,16 +100,11 @@ async function live(
       await appliance.command(["user", "password", CHANGED, "--json"]),
     ) as { password: string };
     const reset = await people.signIn(CHANGED, password);
-    const report = await auditReport(
-      appliance,
-      installed.folder("audit"),
-      [older, newer].map(({ bundle }) => join(bundle, "release.json")),
-    );
     return {
       ...{ keycloaks, before: 3, since, after, reset },
       upgrade_s: Math.round(upgradeS),
       rollback_s: Math.round(rollbackS),
-      audit: verdictsOf(report),
+      audit: await verifyLife(installed, [older, newer]),
     };
   } finally {
     await browser.close();

@@ -3,13 +3,13 @@
  *
  *     npm run prove -- saturation [MINUTES]    180 unless said
  */
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ChatDeployment } from "../../dev/chat-deployment.ts";
-import { hostState } from "../../dev/host-state.ts";
-import { auditReport, isVerified, verdictsOf } from "../../dev/verify-audit.ts";
+import { isVerified } from "../../dev/verify-audit.ts";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import type { ProofContext, ProofResult } from "../proof.ts";
+import { liveAndUninstall } from "./life/live-and-uninstall.ts";
+import { verifyLife } from "./life/verify-life.ts";
 
 const MINUTES = 180;
 const SLOTS = 4;
@@ -23,12 +23,9 @@ const BUSY = /^(429|503) /;
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
   const minutes = Number(args[0] ?? MINUTES);
   const installed = await ProofAppliance.install(progress, undefined, { cpuWorkers: 1 });
-  const { instance, root } = installed.appliance;
-  const figures = await (async () => {
-    await using _ = installed;
-    return await saturate(installed, minutes, progress);
-  })();
-  const left = hostState(instance, root);
+  const { lived: figures, left } = await liveAndUninstall(installed, () =>
+    saturate(installed, minutes, progress),
+  );
   return {
     ok:
       figures.whole > 0 &&
@@ -46,7 +43,7 @@ async function saturate(
   minutes: number,
   progress: (line: string) => void,
 ) {
-  const { appliance, bundle } = installed;
+  const { appliance } = installed;
   const chat = await ChatDeployment.make(appliance, installed.folder("chat"), { slots: SLOTS });
   const id = await chat.deploy();
   const streams = chat.streams();
@@ -60,13 +57,10 @@ async function saturate(
   streams.end();
   await running;
   await chat.remove(id);
-  const report = await auditReport(appliance, installed.folder("audit"), [
-    join(bundle.bundle, "release.json"),
-  ]);
   return {
     ...{ minutes, callers, slots: SLOTS, whole: streams.whole, replicas: streams.replicas.size },
     ...{ broken: broken().length, why: broken().slice(0, 5) },
     told_to_come_again: streams.dropped.length - broken().length,
-    audit: verdictsOf(report),
+    audit: await verifyLife(installed),
   };
 }

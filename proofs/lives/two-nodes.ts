@@ -14,13 +14,13 @@ import { leftovers, untilNothingIsLeft } from "../../dev/leftovers.ts";
 import { NetworkNamespace } from "../../dev/network-namespace.ts";
 import { SecondNode } from "../../dev/second-node.ts";
 import type { JobOutcome } from "../../dev/workstation.ts";
-import { ApplianceApi } from "../../dev/appliance-api.ts";
 import { readJobTimes } from "../bench/measure/job-times.ts";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import { doublesOf } from "../faults/judge/doubles.ts";
 import { LivingContainers } from "../faults/watch/living-containers.ts";
 import { quantile } from "../statistics.ts";
 import { dial } from "./network/dial.ts";
+import { LastingJob } from "./life/lasting-job.ts";
 import { Outside } from "./network/outside.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
@@ -64,160 +64,145 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     cpuWorkers: CPU_WORKERS,
     folder,
   });
-  const api = new ApplianceApi(appliance);
   await using living = new LivingContainers();
-  try {
-    const database = join(appliance.root, "data", "coordinator", "coordinator.db");
-    await untilReady(database);
-    const digits = await installed.workstation("digits");
+  const database = join(appliance.root, "data", "coordinator", "coordinator.db");
+  await untilReady(database);
+  const digits = await installed.workstation("digits");
 
-    const run = async (name: string, workers: readonly string[]): Promise<Ran> => {
-      const more = ["--rounds", String(ROUNDS), "--name", name, "--workers", workers.join(",")];
-      const job = await digits.submit((line) => progress(`  ${line}`), more);
-      const { roundsS } = await readJobTimes(appliance, digits, job.id, `jobs/${name}`);
-      return {
-        job,
-        models: modelsOf(database, job.id),
-        heldOut: await digits.evaluate(),
-        placed: placementOf(database, job.id),
-        roundS: quantile(roundsS.slice(1), 0.5),
-      };
-    };
-    progress("the digits job on one node");
-    const one = await run("one-node", [`${HOME}-0`, `${HOME}-1`]);
-    progress("the digits job over both nodes");
-    const two = await run("two-nodes", SPREAD);
-
-    progress(
-      "the same with more rounds, and kill -9 of both agents in the middle, one after the other",
-    );
-    const options = [
-      "--rounds",
-      "24",
-      "--name",
-      "killed",
-      "--workers",
-      SPREAD.join(","),
-      "--detach",
-    ];
-    const script = ["/example/submit.py", "--shards", "/work/shards", "--out", "/work", ...options];
-    const killed = String((await digits.events(script)).at(-1)?.["id"]);
-    for (
-      const from = Date.now();
-      stateOf(database, killed) !== "RUNNING" && Date.now() - from < JOB_LIMIT_MS;
-    )
-      await sleep(100);
-    await sleep(KILL_AFTER_MS);
-    const statesAtKill = [stateOf(database, killed)];
-    await second.kill();
-    second.run();
-    await sleep(KILL_AFTER_MS);
-    statesAtKill.push(stateOf(database, killed));
-    process.kill(
-      appliance.status().parts.find(({ name }) => name === "agent")?.pid ?? 0,
-      "SIGKILL",
-    );
-    const survived = await api.untilEnded(killed, JOB_LIMIT_MS);
-
-    progress("a job that dials every listening port of its gateway, and a public address");
-    using outside = await Outside.start(PUBLIC_PORTS);
-    // Whoever has a route is answered: this host, and over it the other node.
-    const answered = [
-      await dial({ host: outside.address, port: PUBLIC_PORTS[0] ?? 0 }),
-      dialFrom(namespace, outside.address, PUBLIC_PORTS[0] ?? 0),
-    ];
-    const ports = listening(namespace);
-    const own = Object.values(networkInterfaces())
-      .flatMap((faces) => faces ?? [])
-      .filter(
-        ({ family, internal, address }) =>
-          family === "IPv4" && !internal && !address.startsWith("198.18."),
-      );
-    const hosts = [...new Set([namespace.address, ...own.map(({ address }) => address)])];
-    const asked = { hosts, ports, elsewhere: PUBLIC_PORTS.map((port) => [outside.address, port]) };
-    const dialling = await installed.workstation(
-      "dialling",
-      join(import.meta.dirname, "two-nodes"),
-    );
-    const last =
-      (await dialling.events(["/example/submit.py", JSON.stringify(asked), SPREAD.join(",")])).at(
-        -1,
-      ) ?? {};
-    const dialled = placementOf(database, String(last["id"]));
-    const found = last["found"] as Record<string, Found>;
-    const byNode = Object.fromEntries(
-      Object.entries(dialled.members).map(([node, members]) => [
-        node,
-        { members, ...found[members.find((member) => member.startsWith("site-")) ?? ""] },
-      ]),
-    );
-    const [home = "", port = ""] = (dialled.bridge ?? "").split(":");
-    // Beside the server there is no opening at all; elsewhere it is the one through which the server was reached.
-    const isClosed = Object.entries(dialled.members).every(([node, members]) => {
-      const site = found[members.find((member) => member.startsWith("site-")) ?? ""];
-      const allowed = node === home ? [] : [`gateway:${port}`];
-      const beyond = hosts.length * ports.length + PUBLIC_PORTS.length;
-      return (
-        site !== undefined &&
-        site.gateways.length === 1 &&
-        site.dialled === ports.length + beyond &&
-        site.results[NO_ROUTE] === beyond &&
-        site.connected.join() === allowed.join()
-      );
-    });
-
-    const seen = await living.seen();
-    const rows = { open: () => new Database(database, { readonly: true }) };
-    const doubles = [one.job.id, two.job.id, killed, String(last["id"])].flatMap((job) =>
-      doublesOf(rows, job, seen),
-    );
-    await untilNothingIsLeft(appliance);
-    const left = [...leftovers(appliance), ...(await second.leftovers())];
+  const run = async (name: string, workers: readonly string[]): Promise<Ran> => {
+    const more = ["--rounds", String(ROUNDS), "--name", name, "--workers", workers.join(",")];
+    const job = await digits.submit((line) => progress(`  ${line}`), more);
+    const { roundsS } = await readJobTimes(appliance, digits, job.id, `jobs/${name}`);
     return {
-      ok:
-        [one, two].every(({ job }) => job.state === "FINISHED") &&
-        !isSpread(one.placed) &&
-        one.placed.bridge === null &&
-        isSpread(two.placed) &&
-        // Where a site runs makes no difference to what is learnt, to the bit.
-        one.models.length === ROUNDS &&
-        two.models.join() === one.models.join() &&
-        two.job.accuracyByRound.join() === one.job.accuracyByRound.join() &&
-        survived.status === "FINISHED" &&
-        statesAtKill.every((state) => state === "RUNNING") &&
-        last["state"] === "FINISHED" &&
-        isSpread(dialled) &&
-        isClosed &&
-        answered.every((how) => how === "connected") &&
-        outside.came === answered.length &&
-        doubles.length === 0 &&
-        left.length === 0,
-      figures: {
-        one_node: figuresOf(one),
-        two_nodes: figuresOf(two),
-        same_models: two.models.filter((model, round) => model === one.models[round]).length,
-        round_ratio: Number((two.roundS / one.roundS).toFixed(2)),
-        agents_killed: {
-          at: statesAtKill,
-          state: survived.status,
-          error: survived.detail.error,
-          ...placementOf(database, killed),
-        },
-        way_out: {
-          state: last["state"],
-          bridge: dialled.bridge,
-          hosts: hosts.length,
-          ports: ports.length,
-          public_address: { answered, came: outside.came },
-          by_node: byNode,
-        },
-        doubles,
-        left,
-      },
+      job,
+      models: modelsOf(database, job.id),
+      heldOut: await digits.evaluate(),
+      placed: placementOf(database, job.id),
+      roundS: quantile(roundsS.slice(1), 0.5),
     };
-  } finally {
-    api.close();
-  }
+  };
+  progress("the digits job on one node");
+  const one = await run("one-node", [`${HOME}-0`, `${HOME}-1`]);
+  progress("the digits job over both nodes");
+  const two = await run("two-nodes", SPREAD);
+
+  progress(
+    "the same with more rounds, and kill -9 of both agents in the middle, one after the other",
+  );
+  const job = await LastingJob.train(
+    appliance,
+    digits,
+    { name: "killed", rounds: 24, workers: SPREAD },
+    progress,
+  );
+  const killed = job.id;
+  for (
+    const from = Date.now();
+    stateOf(database, killed) !== "RUNNING" && Date.now() - from < JOB_LIMIT_MS;
+  )
+    await sleep(100);
+  await sleep(KILL_AFTER_MS);
+  const statesAtKill = [stateOf(database, killed)];
+  await second.kill();
+  second.run();
+  await sleep(KILL_AFTER_MS);
+  statesAtKill.push(stateOf(database, killed));
+  process.kill(appliance.status().parts.find(({ name }) => name === "agent")?.pid ?? 0, "SIGKILL");
+  const survived = await job.untilEnded(JOB_LIMIT_MS);
+
+  progress("a job that dials every listening port of its gateway, and a public address");
+  using outside = await Outside.start(PUBLIC_PORTS);
+  // Whoever has a route is answered: this host, and over it the other node.
+  const answered = [
+    await dial({ host: outside.address, port: PUBLIC_PORTS[0] ?? 0 }),
+    dialFrom(namespace, outside.address, PUBLIC_PORTS[0] ?? 0),
+  ];
+  const ports = listening(namespace);
+  const own = Object.values(networkInterfaces())
+    .flatMap((faces) => faces ?? [])
+    .filter(
+      ({ family, internal, address }) =>
+        family === "IPv4" && !internal && !address.startsWith("198.18."),
+    );
+  const hosts = [...new Set([namespace.address, ...own.map(({ address }) => address)])];
+  const asked = { hosts, ports, elsewhere: PUBLIC_PORTS.map((port) => [outside.address, port]) };
+  const dialling = await installed.workstation("dialling", join(import.meta.dirname, "two-nodes"));
+  const last =
+    (await dialling.events(["/example/submit.py", JSON.stringify(asked), SPREAD.join(",")])).at(
+      -1,
+    ) ?? {};
+  const dialled = placementOf(database, String(last["id"]));
+  const found = last["found"] as Record<string, Found>;
+  const byNode = Object.fromEntries(
+    Object.entries(dialled.members).map(([node, members]) => [
+      node,
+      { members, ...found[members.find((member) => member.startsWith("site-")) ?? ""] },
+    ]),
+  );
+  const [home = "", port = ""] = (dialled.bridge ?? "").split(":");
+  // Beside the server there is no opening at all; elsewhere it is the one through which the server was reached.
+  const isClosed = Object.entries(dialled.members).every(([node, members]) => {
+    const site = found[members.find((member) => member.startsWith("site-")) ?? ""];
+    const allowed = node === home ? [] : [`gateway:${port}`];
+    const beyond = hosts.length * ports.length + PUBLIC_PORTS.length;
+    return (
+      site !== undefined &&
+      site.gateways.length === 1 &&
+      site.dialled === ports.length + beyond &&
+      site.results[NO_ROUTE] === beyond &&
+      site.connected.join() === allowed.join()
+    );
+  });
+
+  const seen = await living.seen();
+  const rows = { open: () => new Database(database, { readonly: true }) };
+  const doubles = [one.job.id, two.job.id, killed, String(last["id"])].flatMap((job) =>
+    doublesOf(rows, job, seen),
+  );
+  await untilNothingIsLeft(appliance);
+  const left = [...leftovers(appliance), ...(await second.leftovers())];
+  return {
+    ok:
+      [one, two].every(({ job }) => job.state === "FINISHED") &&
+      !isSpread(one.placed) &&
+      one.placed.bridge === null &&
+      isSpread(two.placed) &&
+      // Where a site runs makes no difference to what is learnt, to the bit.
+      one.models.length === ROUNDS &&
+      two.models.join() === one.models.join() &&
+      two.job.accuracyByRound.join() === one.job.accuracyByRound.join() &&
+      survived.status === "FINISHED" &&
+      statesAtKill.every((state) => state === "RUNNING") &&
+      last["state"] === "FINISHED" &&
+      isSpread(dialled) &&
+      isClosed &&
+      answered.every((how) => how === "connected") &&
+      outside.came === answered.length &&
+      doubles.length === 0 &&
+      left.length === 0,
+    figures: {
+      one_node: figuresOf(one),
+      two_nodes: figuresOf(two),
+      same_models: two.models.filter((model, round) => model === one.models[round]).length,
+      round_ratio: Number((two.roundS / one.roundS).toFixed(2)),
+      agents_killed: {
+        at: statesAtKill,
+        state: survived.status,
+        error: survived.detail.error,
+        ...placementOf(database, killed),
+      },
+      way_out: {
+        state: last["state"],
+        bridge: dialled.bridge,
+        hosts: hosts.length,
+        ports: ports.length,
+        public_address: { answered, came: outside.came },
+        by_node: byNode,
+      },
+      doubles,
+      left,
+    },
+  };
 }
 
 function figuresOf({ job, heldOut, placed, roundS }: Ran): Record<string, unknown> {

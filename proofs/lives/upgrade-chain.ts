@@ -7,26 +7,24 @@
  * It needs the history of the repository.
  */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { S3ObjectStore } from "../../coordinator/src/storage/object-store.ts";
 import { S3ResponseError, S3Transport } from "../../coordinator/src/storage/s3-transport.ts";
-import type { TaskReply } from "@resontech/contracts/http-tasks";
 import { launchBrowser } from "../../acceptance/test/helper/launch-browser.ts";
 import { Person } from "../../acceptance/test/helper/person.ts";
 import { Workstation } from "../../dev/workstation.ts";
 import { ChatDeployment } from "../../dev/chat-deployment.ts";
 import { runChild } from "../../dev/child.ts";
-import { hostState } from "../../dev/host-state.ts";
 import type { BundleSummary, LocalAppliance } from "../../dev/local-appliance.ts";
-import { ReleaseTree } from "../../dev/release-tree.ts";
 import { SwitchWatch } from "../../dev/switch-watch.ts";
 import { auditReport, isVerified, verdictsOf } from "../../dev/verify-audit.ts";
-import { ApplianceApi } from "../../dev/appliance-api.ts";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import type { ProofContext, ProofResult } from "../proof.ts";
+import { isUntouched, LastingJob } from "./life/lasting-job.ts";
+import { liveAndUninstall } from "./life/live-and-uninstall.ts";
+import { TestReleases } from "./life/test-releases.ts";
 
 /** The last one before duties bound the person behind each credential: its first administrator has a key and a pair. */
 const BEFORE = "b8f982c2";
@@ -36,6 +34,7 @@ const STREAMS = 2;
 const STREAM_TOKENS = 40;
 const PAGE_MS = 60_000;
 const JOB_MS = 900_000;
+const ANSWERS_MS = 60_000;
 const MAX_ROLLBACK_S = 60;
 const MAX_NOTHING_S = 5;
 const MAX_DISK_RATIO = 1.05;
@@ -43,60 +42,50 @@ const MAX_DISK_RATIO = 1.05;
 type Bundles = { before: BundleSummary; now: BundleSummary; next: BundleSummary };
 
 export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
-  const scratch = mkdtempSync(join(tmpdir(), "rt-chain-"));
-  try {
-    const bundles = await buildAll(scratch, progress);
-    const installed = await ProofAppliance.install(progress, bundles.before, {
-      cpuWorkers: CPU_WORKERS,
-    });
-    const { instance, root } = installed.appliance;
-    const figures = await (async () => {
-      await using _ = installed;
-      return await live(installed, bundles, progress);
-    })();
-    const left = hostState(instance, root);
-    const { switches, job, page, audit, nothing_s: nothing } = figures;
-    return {
-      ok:
-        job.state === "FINISHED" &&
-        job.attempt === 1 &&
-        switches.every(
-          ({ answers, row, bucket, pair, administrator }) =>
-            answers &&
-            row &&
-            bucket &&
-            pair === "ok" &&
-            administrator.key === "role_conflict" &&
-            administrator.pair === "InvalidAccessKeyId",
-        ) &&
-        switches.every(({ strange }) => strange === 0) &&
-        switches.every(({ kind, seconds }) => kind !== "rollback" || seconds < MAX_ROLLBACK_S) &&
-        switches.every(({ disk_ratio: ratio }) => ratio === null || ratio <= MAX_DISK_RATIO) &&
-        nothing < MAX_NOTHING_S &&
-        page.caught_up === switches.length &&
-        isVerified(audit) &&
-        left.length === 0,
-      figures: { ...figures, left_after_uninstall: left },
-    };
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
+  using releases = new TestReleases();
+  const bundles = await buildAll(releases, progress);
+  const installed = await ProofAppliance.install(progress, bundles.before, {
+    cpuWorkers: CPU_WORKERS,
+  });
+  const { lived: figures, left } = await liveAndUninstall(installed, () =>
+    live(installed, bundles, progress),
+  );
+  const { switches, job, page, audit, nothing_s: nothing } = figures;
+  return {
+    ok:
+      isUntouched({ ...job, status: job.state }, "FINISHED") &&
+      switches.every(
+        ({ answers, row, bucket, pair, administrator }) =>
+          answers &&
+          row &&
+          bucket &&
+          pair === "ok" &&
+          administrator.key === "role_conflict" &&
+          administrator.pair === "InvalidAccessKeyId",
+      ) &&
+      switches.every(({ strange }) => strange === 0) &&
+      switches.every(({ kind, seconds }) => kind !== "rollback" || seconds < MAX_ROLLBACK_S) &&
+      switches.every(({ disk_ratio: ratio }) => ratio === null || ratio <= MAX_DISK_RATIO) &&
+      nothing < MAX_NOTHING_S &&
+      page.caught_up === switches.length &&
+      isVerified(audit) &&
+      left.length === 0,
+    figures: { ...figures, left_after_uninstall: left },
+  };
 }
 
-async function buildAll(scratch: string, progress: (line: string) => void): Promise<Bundles> {
+async function buildAll(
+  releases: TestReleases,
+  progress: (line: string) => void,
+): Promise<Bundles> {
   progress(`building N−1 from ${BEFORE}, N and N+1`);
-  const before = ReleaseTree.ofCommit(BEFORE, join(scratch, "before"));
-  const now = ReleaseTree.ofThis(join(scratch, "now")).become({
-    ...{ version: "0.2.0", releaseNumber: 2 },
-  });
-  const next = ReleaseTree.ofThis(join(scratch, "next")).become({
-    ...{ version: "0.3.0", releaseNumber: 3 },
-    migration: "CREATE TABLE of_a_test (id INTEGER PRIMARY KEY) STRICT",
-  });
   return {
-    before: await before.build(join(scratch, "bundle-before")),
-    now: await now.build(join(scratch, "bundle-now")),
-    next: await next.build(join(scratch, "bundle-next")),
+    before: await releases.ofCommit("before", BEFORE),
+    now: await releases.ofThis("now", { version: "0.2.0", releaseNumber: 2 }),
+    next: await releases.ofThis("next", {
+      ...{ version: "0.3.0", releaseNumber: 3 },
+      migration: "CREATE TABLE of_a_test (id INTEGER PRIMARY KEY) STRICT",
+    }),
   };
 }
 
@@ -120,17 +109,11 @@ async function live(installed: ProofAppliance, bundles: Bundles, progress: (line
   const said = await chat.answer();
   const digits = await Workstation.open(users, installed.folder("digits"));
   await digits.python(["/example/make_shards.py", "--out", "/work"]);
-  const submitted = await digits.submit(
-    (line) => progress(`  ${line}`),
-    ["--rounds", String(ROUNDS), "--name", "through", "--detach"],
-  );
-  const { id } = submitted;
-  const api = new ApplianceApi(users);
-  stack.defer(() => api.close());
+  const job = await LastingJob.train(users, digits, { rounds: ROUNDS }, progress);
   const browser = await launchBrowser(appliance);
   stack.defer(() => browser.close());
   const person = await Person.signIn(browser, appliance, "of-before");
-  await person.open(`/jobs/${id}`);
+  await person.open(`/jobs/${job.id}`);
   if (!(await roundOnPage(person, 0)))
     throw new Error(`the page shows no round: ${await person.page.locator("body").innerText()}`);
 
@@ -153,10 +136,10 @@ async function live(installed: ProofAppliance, bundles: Bundles, progress: (line
     else await appliance.upgrade(bundle.bundle);
     const seconds = (Date.now() - from) / 1_000;
     const diskRatio = disk === null ? null : await disk.end();
-    const answers = await untilAnswers(chat, said);
+    const answers = await chat.saysAgain(said, ANSWERS_MS);
     const [seen, seenStore] = [await doors.end(), await store.end()];
-    const { body } = await api.call("GET", `/api/tasks/${id}`);
-    const round = (body as TaskReply).detail.rounds.current ?? ROUNDS;
+    const { task } = await job.reply();
+    const round = task.detail.rounds.current ?? ROUNDS;
     if (await roundOnPage(person, round)) caughtUp += 1;
     const listed = JSON.parse(await appliance.command(["user", "ls", "--json"])) as {
       username: string;
@@ -176,7 +159,7 @@ async function live(installed: ProofAppliance, bundles: Bundles, progress: (line
         key: await refusalOf(shellOf(appliance, "storage", "ls", "kept/", "--json")),
         pair: await listsByPair(appliance),
       },
-      status: (body as TaskReply).status,
+      status: task.status,
     });
     progress(`  ${JSON.stringify(switches.at(-1))}`);
   }
@@ -186,7 +169,7 @@ async function live(installed: ProofAppliance, bundles: Bundles, progress: (line
   await appliance.upgrade(bundles.next.bundle);
   const nothing = (Date.now() - from) / 1_000;
   progress("the job to its end");
-  const ended = await api.untilEnded(id, JOB_MS);
+  const ended = await job.untilEnded(JOB_MS);
   await person.page.getByText("It finished, and its results are stored.").waitFor();
   await chat.remove(deployed);
   const report = await auditReport(
@@ -240,14 +223,6 @@ async function refusalOf(asked: Promise<string>): Promise<string> {
   } catch (error) {
     return /\b(role_conflict|[a-z]+_[a-z_]+)\b/.exec(String(error))?.[0] ?? String(error);
   }
-}
-
-async function untilAnswers(chat: ChatDeployment, said: string): Promise<boolean> {
-  for (const end = Date.now() + 60_000; Date.now() < end; await sleep(500)) {
-    const answer = await chat.answer().catch(() => null);
-    if (answer !== null) return answer === said;
-  }
-  return false;
 }
 
 /** Whether the page comes to show this round, or a later one, without being loaded again. */

@@ -6,21 +6,21 @@
  *     npm run prove -- upgrade-cuts [NAME,NAME…]    lines, disks, never, together; all unless said
  */
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
-import { hostState } from "../../dev/host-state.ts";
 import type { BundleSummary, LocalAppliance } from "../../dev/local-appliance.ts";
-import { ReleaseTree } from "../../dev/release-tree.ts";
-import { auditReport, isVerified, verdictsOf } from "../../dev/verify-audit.ts";
+import { isVerified } from "../../dev/verify-audit.ts";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
-import { LastingJob } from "./life/lasting-job.ts";
 import { SmallDisk } from "@resontech/house/small-disk";
 import { untilHealthy } from "@resontech/house/until-healthy";
 import type { ProofContext, ProofResult } from "../proof.ts";
+import { isUntouched, type JobState, LastingJob } from "./life/lasting-job.ts";
+import { liveAndUninstall } from "./life/live-and-uninstall.ts";
+import { TestReleases } from "./life/test-releases.ts";
+import { verifyLife } from "./life/verify-life.ts";
 import { cutPower } from "./upgrade/power-cut.ts";
 
 const NAMES = ["lines", "disks", "never", "together"] as const;
@@ -69,62 +69,47 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   const unknown = names.filter((name) => !NAMES.includes(name));
   if (unknown.length > 0)
     throw new TypeError(`nothing named ${unknown.join(", ")}; there are ${NAMES.join(", ")}`);
-  const scratch = mkdtempSync(join(tmpdir(), "rt-cuts-"));
-  try {
-    progress("building three releases");
-    const bundles = await buildAll(scratch, names);
-    const installed = await ProofAppliance.install(progress, bundles.older, { cpuWorkers: 2 });
-    const { instance, root } = installed.appliance;
-    const figures = await (async () => {
-      await using _ = installed;
-      const place = await CutPlace.open(installed, bundles, progress);
-      await using _place = place;
-      const cuts: Cut[] = [];
-      if (names.includes("lines")) cuts.push(...(await atLines(place)));
-      if (names.includes("together")) cuts.push(...(await together(place)));
-      if (names.includes("never")) cuts.push(await neverHealthy(place));
-      const job = await place.job();
-      if (names.includes("disks"))
-        cuts.push(...(await onFullDisks(place, installed.folder("disk"))));
-      const report = await auditReport(
-        installed.appliance,
-        installed.folder("audit"),
-        Object.values(bundles).map(({ bundle }) => join(bundle, "release.json")),
-      );
-      return { cuts, job, audit: verdictsOf(report) };
-    })();
-    const left = hostState(instance, root);
-    const { cuts, job, audit } = figures;
-    const faulty = cuts.filter(({ faults }) => faults.length > 0);
-    const count = (runs: string): number => cuts.filter((cut) => cut.runs === runs).length;
-    return {
-      ok:
-        faulty.length === 0 &&
-        cuts.length > 0 &&
-        job.attempt === 1 &&
-        isVerified(audit) &&
-        left.length === 0,
-      figures: {
-        cut_count: cuts.length,
-        ended_newer: count(VERSIONS.newer),
-        ended_older: count(VERSIONS.older),
-        faulty_count: faulty.length,
-        slowest_s: Math.max(...cuts.map(({ seconds }) => seconds)),
-        ...{ faulty, cuts, job, audit, left_after_uninstall: left },
-      },
-    };
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
+  using releases = new TestReleases();
+  progress("building three releases");
+  const bundles = await buildAll(releases, names);
+  const installed = await ProofAppliance.install(progress, bundles.older, { cpuWorkers: 2 });
+  const { lived: figures, left } = await liveAndUninstall(installed, async () => {
+    const place = await CutPlace.open(installed, bundles, progress);
+    await using _place = place;
+    const cuts: Cut[] = [];
+    if (names.includes("lines")) cuts.push(...(await atLines(place)));
+    if (names.includes("together")) cuts.push(...(await together(place)));
+    if (names.includes("never")) cuts.push(await neverHealthy(place));
+    const job = await place.job();
+    if (names.includes("disks")) cuts.push(...(await onFullDisks(place, installed.folder("disk"))));
+    return { cuts, job, audit: await verifyLife(installed, Object.values(bundles)) };
+  });
+  const { cuts, job, audit } = figures;
+  const faulty = cuts.filter(({ faults }) => faults.length > 0);
+  const count = (runs: string): number => cuts.filter((cut) => cut.runs === runs).length;
+  return {
+    ok:
+      faulty.length === 0 &&
+      cuts.length > 0 &&
+      job.attempt === 1 &&
+      isVerified(audit) &&
+      left.length === 0,
+    figures: {
+      cut_count: cuts.length,
+      ended_newer: count(VERSIONS.newer),
+      ended_older: count(VERSIONS.older),
+      faulty_count: faulty.length,
+      slowest_s: Math.max(...cuts.map(({ seconds }) => seconds)),
+      ...{ faulty, cuts, job, audit, left_after_uninstall: left },
+    },
+  };
 }
 
 type Bundles = { older: BundleSummary; newer: BundleSummary; never: BundleSummary };
 
-async function buildAll(scratch: string, names: readonly Name[]): Promise<Bundles> {
+async function buildAll(releases: TestReleases, names: readonly Name[]): Promise<Bundles> {
   const build = (name: keyof typeof VERSIONS, releaseNumber: number, more: object = {}) =>
-    ReleaseTree.ofThis(join(scratch, name))
-      .become({ version: VERSIONS[name], releaseNumber, ...more })
-      .build(join(scratch, `bundle-${name}`));
+    releases.ofThis(name, { version: VERSIONS[name], releaseNumber, ...more });
   const older = await build("older", 1);
   const migration = "CREATE TABLE of_a_test (id INTEGER PRIMARY KEY) STRICT";
   const newer = await build("newer", 2, { migration });
@@ -309,7 +294,7 @@ class CutPlace implements AsyncDisposable {
     bundles: Bundles,
     progress: (line: string) => void,
   ): Promise<CutPlace> {
-    const job = await LastingJob.begin(installed.appliance, installed.folder("job"));
+    const job = await LastingJob.wait(installed.appliance, installed.folder("job"));
     return new CutPlace(installed.appliance, bundles, job, progress);
   }
 
@@ -356,7 +341,7 @@ class CutPlace implements AsyncDisposable {
     }
   }
 
-  job(): Promise<{ status: string; attempt: number }> {
+  job(): Promise<JobState> {
     return this.#job.state();
   }
 
@@ -375,9 +360,9 @@ class CutPlace implements AsyncDisposable {
     if (version !== undefined && !this.#isSettled()) found.push("the journal is open");
     try {
       await untilHealthy(this.appliance);
-      const { status, attempt } = await this.job();
-      if (this.#hasJob && (status !== "RUNNING" || attempt !== 1))
-        found.push(`the job is ${status}, attempt ${attempt}`);
+      const job = await this.job();
+      if (this.#hasJob && !isUntouched(job, "RUNNING"))
+        found.push(`the job is ${job.status}, attempt ${job.attempt}`);
       const users = await this.appliance.command(["user", "ls", "--json"]);
       if (!users.includes('"researcher"')) found.push("the first user is gone");
     } catch (error) {

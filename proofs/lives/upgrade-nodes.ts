@@ -5,20 +5,20 @@
  * `npm run prove -- upgrade-nodes`
  */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readlinkSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ApplianceApi } from "../../dev/appliance-api.ts";
-import { hostState } from "../../dev/host-state.ts";
 import { HostsEntry } from "../../dev/hosts-entry.ts";
-import { JoinedNode } from "../../dev/joined-node.ts";
 import type { BundleSummary, LocalAppliance } from "../../dev/local-appliance.ts";
 import { NetworkNamespace } from "../../dev/network-namespace.ts";
-import { ReleaseTree } from "../../dev/release-tree.ts";
-import { auditReport, isVerified, verdictsOf } from "../../dev/verify-audit.ts";
+import { isVerified } from "../../dev/verify-audit.ts";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import type { ProofContext, ProofResult } from "../proof.ts";
+import { hostsToJoin } from "./life/hosts-to-join.ts";
+import { isUntouched, LastingJob } from "./life/lasting-job.ts";
+import { liveAndUninstall } from "./life/live-and-uninstall.ts";
+import { TestReleases } from "./life/test-releases.ts";
+import { verifyLife } from "./life/verify-life.ts";
 
 const HOME = "proof-node";
 const NODES = ["other-1", "other-2"] as const;
@@ -40,55 +40,40 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   using far = NetworkNamespace.make();
   const perimeter = { name: "nodes.test", address: near.hostAddress };
   using _ = new HostsEntry(perimeter.name, perimeter.address);
-  const scratch = mkdtempSync(join(tmpdir(), "rt-nodes-"));
-  try {
-    progress("building two releases");
-    const build = (name: string, version: string, releaseNumber: number) =>
-      ReleaseTree.ofThis(join(scratch, name))
-        .become({ version, releaseNumber })
-        .build(join(scratch, `bundle-${name}`));
-    const bundles = {
-      older: await build("older", "0.1.0", 1),
-      newer: await build("newer", "0.2.0", 2),
-    };
-    const installed = await ProofAppliance.install(progress, bundles.older, {
-      ...{ perimeter, cpuWorkers: CPU_WORKERS },
-    });
-    const { appliance } = installed;
-    const { root, instance } = appliance;
-    const figures = await (async () => {
-      await using _installed = installed;
-      const hosts = [near, far].map(
-        (namespace, index) =>
-          new JoinedNode({
-            ...{ appliance, namespace, progress, cpuWorkers: CPU_WORKERS },
-            node: NODES[index] ?? "",
-            root: `${root}-${NODES[index] ?? ""}`,
-            instance: `proof-${NODES[index] ?? ""}`,
-          }),
-      );
-      await using one = hosts[0] as JoinedNode;
-      await using two = hosts[1] as JoinedNode;
-      for (const host of hosts) await host.join(await host.add());
-      const lived = await live(installed, bundles, far, progress);
-      return { ...lived, left: [...(await one.leave()), ...(await two.leave())] };
-    })();
-    const left = [...figures.left, ...hostState(instance, root)];
-    const { job, up, down, audit } = figures;
-    return {
-      ok:
-        job.state === "FINISHED" &&
-        job.attempt === 1 &&
-        up.while_away.join() === NODES[0] &&
-        up.when_back.join() === NODES.join() &&
-        down.nodes.join() === NODES.join() &&
-        isVerified(audit) &&
-        left.length === 0,
-      figures: { ...figures, left },
-    };
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
+  using releases = new TestReleases();
+  progress("building two releases");
+  const bundles = {
+    older: await releases.ofThis("older", { version: "0.1.0", releaseNumber: 1 }),
+    newer: await releases.ofThis("newer", { version: "0.2.0", releaseNumber: 2 }),
+  };
+  const installed = await ProofAppliance.install(progress, bundles.older, {
+    ...{ perimeter, cpuWorkers: CPU_WORKERS },
+  });
+  const { lived, left: leftHere } = await liveAndUninstall(installed, async () => {
+    const hosts = hostsToJoin(
+      installed.appliance,
+      [near, far],
+      { nodes: NODES, cpuWorkers: CPU_WORKERS },
+      progress,
+    );
+    await using one = hosts[0];
+    await using two = hosts[1];
+    for (const host of hosts) await host.join(await host.add());
+    const told = await live(installed, bundles, far, progress);
+    return { ...told, left: [...(await one.leave()), ...(await two.leave())] };
+  });
+  const left = [...lived.left, ...leftHere];
+  const { job, up, down, audit } = lived;
+  return {
+    ok:
+      isUntouched({ ...job, status: job.state }, "FINISHED") &&
+      up.while_away.join() === NODES[0] &&
+      up.when_back.join() === NODES.join() &&
+      down.nodes.join() === NODES.join() &&
+      isVerified(audit) &&
+      left.length === 0,
+    figures: { ...lived, left },
+  };
 }
 
 async function live(
@@ -100,59 +85,46 @@ async function live(
   const { appliance } = installed;
   progress(`a job over ${HOME} and ${NODES[0]}, for as long as all of it takes`);
   const digits = await installed.workstation("digits");
-  const workers = [HOME, NODES[0]].map((node) => `${node}-0`).join(",");
-  const submitted = await digits.submit(
-    (line) => progress(`  ${line}`),
-    [...["--rounds", String(ROUNDS), "--name", "through", "--workers", workers, "--detach"]],
+  const workers = [HOME, NODES[0]].map((node) => `${node}-0`);
+  const job = await LastingJob.train(appliance, digits, { rounds: ROUNDS, workers }, progress);
+  progress(`${NODES[1]} is cut off`);
+  execFileSync("ip", ["link", "set", far.name, "down"]);
+  await until(appliance, AWAY_MS, (nodes) =>
+    nodes.some((one) => one.node === NODES[1] && !isThere(one)),
   );
-  const api = new ApplianceApi(appliance);
-  try {
-    progress(`${NODES[1]} is cut off`);
-    execFileSync("ip", ["link", "set", far.name, "down"]);
-    await until(appliance, AWAY_MS, (nodes) =>
-      nodes.some((one) => one.node === NODES[1] && !isThere(one)),
-    );
 
-    progress("the appliance is upgraded, then its nodes");
-    const upS = await timed(() => appliance.upgrade(newer.bundle));
-    const release = releaseOf(appliance);
-    const nodesS = await timed(() => appliance.command(["node", "upgrade", "--all"]));
-    const whileAway = await nodesOn(appliance, release);
-    progress(`  ${whileAway.join(", ")} in ${nodesS} s; ${NODES[1]} comes back`);
-    execFileSync("ip", ["link", "set", far.name, "up"]);
-    const caughtUpS = await timed(() =>
-      until(appliance, CATCH_UP_MS, (nodes) =>
-        nodes.every((one) => one.node === HOME || (one.release === release && isThere(one))),
-      ),
-    );
-    const whenBack = await nodesOn(appliance, release);
-    progress(`  ${whenBack.join(", ")} after ${caughtUpS} s`);
+  progress("the appliance is upgraded, then its nodes");
+  const upS = await timed(() => appliance.upgrade(newer.bundle));
+  const release = releaseOf(appliance);
+  const nodesS = await timed(() => appliance.command(["node", "upgrade", "--all"]));
+  const whileAway = await nodesOn(appliance, release);
+  progress(`  ${whileAway.join(", ")} in ${nodesS} s; ${NODES[1]} comes back`);
+  execFileSync("ip", ["link", "set", far.name, "up"]);
+  const caughtUpS = await timed(() =>
+    until(appliance, CATCH_UP_MS, (nodes) =>
+      nodes.every((one) => one.node === HOME || (one.release === release && isThere(one))),
+    ),
+  );
+  const whenBack = await nodesOn(appliance, release);
+  progress(`  ${whenBack.join(", ")} after ${caughtUpS} s`);
 
-    progress("and back again");
-    const backS = await timed(() => appliance.command(["rollback", "--yes"]));
-    const earlier = releaseOf(appliance);
-    const nodesBackS = await timed(() => appliance.command(["node", "upgrade", "--all"]));
-    const down = { seconds: backS, nodes_s: nodesBackS, nodes: await nodesOn(appliance, earlier) };
+  progress("and back again");
+  const backS = await timed(() => appliance.command(["rollback", "--yes"]));
+  const earlier = releaseOf(appliance);
+  const nodesBackS = await timed(() => appliance.command(["node", "upgrade", "--all"]));
+  const down = { seconds: backS, nodes_s: nodesBackS, nodes: await nodesOn(appliance, earlier) };
 
-    progress("the job to its end");
-    const ended = await api.untilEnded(submitted.id, JOB_LIMIT_MS);
-    const report = await auditReport(
-      appliance,
-      installed.folder("audit"),
-      [older, newer].map(({ bundle }) => join(bundle, "release.json")),
-    );
-    return {
-      up: {
-        ...{ seconds: upS, nodes_s: nodesS, while_away: whileAway },
-        ...{ caught_up_s: caughtUpS, when_back: whenBack },
-      },
-      down,
-      job: { state: ended.status, attempt: ended.detail.attempt, rounds: ROUNDS },
-      audit: verdictsOf(report),
-    };
-  } finally {
-    api.close();
-  }
+  progress("the job to its end");
+  const ended = await job.untilEnded(JOB_LIMIT_MS);
+  return {
+    up: {
+      ...{ seconds: upS, nodes_s: nodesS, while_away: whileAway },
+      ...{ caught_up_s: caughtUpS, when_back: whenBack },
+    },
+    down,
+    job: { state: ended.status, attempt: ended.detail.attempt, rounds: ROUNDS },
+    audit: await verifyLife(installed, [older, newer]),
+  };
 }
 
 async function listed(appliance: LocalAppliance): Promise<Listed[]> {

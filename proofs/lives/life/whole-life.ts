@@ -2,23 +2,21 @@
  * The life of an appliance in one go: `install.sh`, a federated job, a newer release and back, its log verified, uninstall. Proofs run it in networks of
  * their own.
  */
-import { join } from "node:path";
-import { hostState } from "../../../dev/host-state.ts";
 import { buildBundle, type BundleSummary } from "../../../dev/local-appliance.ts";
-import { ReleaseTree } from "../../../dev/release-tree.ts";
-import { auditReport, isVerified, verdictsOf } from "../../../dev/verify-audit.ts";
+import { isVerified } from "../../../dev/verify-audit.ts";
 import type { ProofResult } from "../../proof.ts";
+import { liveAndUninstall } from "./live-and-uninstall.ts";
+import type { TestReleases } from "./test-releases.ts";
+import { verifyLife } from "./verify-life.ts";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 
 /** @property newer what it is upgraded to */
 export type LifeBundles = { bundle: BundleSummary; newer: BundleSummary };
 
 /** Built where the network may be used. */
-export async function buildForLife(scratch: string): Promise<LifeBundles> {
+export async function buildForLife(releases: TestReleases): Promise<LifeBundles> {
   const bundle = await buildBundle();
-  const newer = await ReleaseTree.ofThis(join(scratch, "newer"))
-    .become({ version: "0.9.0", releaseNumber: 2 })
-    .build(join(scratch, "bundle-newer"));
+  const newer = await releases.ofThis("newer", { version: "0.9.0", releaseNumber: 2 });
   return { bundle, newer };
 }
 
@@ -28,9 +26,7 @@ export async function wholeLife(
 ): Promise<ProofResult> {
   const installed = await ProofAppliance.install(progress, bundle);
   const { appliance, installSeconds } = installed;
-  const { instance, root } = appliance;
-  const { job, heldOut, audit, ...switched } = await (async () => {
-    await using _ = installed;
+  const { lived, left } = await liveAndUninstall(installed, async () => {
     const workstation = await installed.workstation("job");
     const job = await workstation.submit((line) => progress(`  ${line}`));
     const heldOut = await workstation.evaluate();
@@ -40,16 +36,10 @@ export async function wholeLife(
     return {
       job,
       ...{ heldOut, upgrade_s: upgradeS, rollback_s: rollbackS },
-      audit: verdictsOf(
-        await auditReport(
-          appliance,
-          installed.folder("audit"),
-          [bundle, newer].map((one) => join(one.bundle, "release.json")),
-        ),
-      ),
+      audit: await verifyLife(installed, [bundle, newer]),
     };
-  })();
-  const left = hostState(instance, root);
+  });
+  const { job, heldOut, audit, ...switched } = lived;
   const { state, seconds: jobSeconds, accuracyByRound } = job;
   return {
     ok:
