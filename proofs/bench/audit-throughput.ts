@@ -38,6 +38,8 @@ import {
   temporaryRoot,
 } from "../audit/instances/auditd-instance.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
+import { quantile } from "../statistics.ts";
+import { bench, byRound } from "./measure/bench.ts";
 
 const VERIFIER = fileURLToPath(import.meta.resolve("@resontech/audit/verifier"));
 /** Of each turn. */
@@ -65,29 +67,39 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     });
     await measureIdle(producer); // Warm-up of both processes' compilers.
     await measureIdle(producer);
-    const idles: Idle[] = [];
-    for (let turn = 0; turn < TURNS; turn++) {
-      progress(`one event at a time, then the disk alone, ${turn + 1} of ${TURNS}`);
-      idles.push({ ...(await measureIdle(producer)), rawSyncsPerS: measureRawSyncs(root) });
-    }
+    progress("one event at a time, beside the disk alone");
+    const alone = await bench<{ event: Acked; disk: number }>(
+      {
+        event: { measure: () => measureIdle(producer) },
+        disk: { measure: async () => measureRawSyncs(root) },
+      },
+      { rounds: TURNS },
+    );
+    const idles = alone.measured.event.map((acked, turn) => ({
+      ...{ ...acked, rawSyncsPerS: alone.measured.disk[turn]! },
+    }));
     const idle = idles.toSorted((a, b) => inRawSyncs(a) - inRawSyncs(b))[Math.floor(TURNS / 2)]!;
     const rawSyncsPerS = idle.rawSyncsPerS;
     progress("event to signed checkpoint");
     const signedMs = await measureCheckpoints(producer);
     const peer = buildPeer(root);
-    const loads: Load[] = [];
-    const peers: PeerLoad[] = [];
-    for (let turn = 0; turn < TURNS; turn++) {
-      progress(
-        `${IN_FLIGHT} events under way for ${MEASURE_MS / 1000} s, then Tessera, ${turn + 1} of ${TURNS}`,
-      );
-      loads.push(await measureLoad(producer));
-      peers.push(measurePeer(peer, join(root, `peer-${turn}`)));
-    }
+    progress(`${IN_FLIGHT} events under way for ${MEASURE_MS / 1000} s, beside Tessera`);
+    const {
+      measured: { auditd: loads, tessera: peers },
+    } = await bench<{ auditd: Load; tessera: PeerLoad }>(
+      {
+        auditd: { measure: () => measureLoad(producer) },
+        tessera: { measure: async (turn) => measurePeer(peer, join(root, `peer-${turn}`)) },
+      },
+      {
+        rounds: TURNS,
+        told: (load, turn) =>
+          progress(
+            `  ${turn + 1} of ${TURNS}: ${load.auditd.eventsPerS.toFixed(0)}/s, Tessera ${load.tessera.entriesPerS.toFixed(0)}/s`,
+          ),
+      },
+    );
     const load = byMedian(loads);
-    const ratios = loads
-      .map(({ eventsPerS }, turn) => eventsPerS / peers[turn]!.entriesPerS)
-      .sort((a, b) => a - b);
     const covered = await producer.covered((await producer.status()).size - 1);
     await producer.close();
     progress("verify all of it offline");
@@ -100,11 +112,11 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
       events_per_fdatasync: round(load.eventsPerSync),
       tessera_events_per_s: Math.round(byMedian(peers).entriesPerS),
       tessera_p99_ms: round(byMedian(peers).p99Ms),
-      ratio_to_tessera: {
-        median: round(quantile(ratios, 0.5)),
-        min: round(ratios[0]!),
-        max: round(ratios.at(-1)!),
-      },
+      ratio_to_tessera: byRound(
+        loads,
+        peers,
+        ({ eventsPerS }, { entriesPerS }) => eventsPerS / entriesPerS,
+      ),
       fdatasync_per_s: Math.round(load.syncsPerS),
       raw_fdatasync_per_s: Math.round(rawSyncsPerS),
       fdatasync_ratio_to_raw: round(load.syncsPerS / rawSyncsPerS),
@@ -113,7 +125,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
       idle_ack_p99_ms: idle.p99Ms,
       idle_ack_p50_in_raw_fdatasyncs: round(inRawSyncs(idle)),
       idle_ack_in_raw_fdatasyncs_by_turn: idles.map((one) => round(inRawSyncs(one))),
-      event_to_checkpoint_p99_ms: quantile(signedMs, 0.99),
+      event_to_checkpoint_p99_ms: round(quantile(signedMs, 0.99)),
       log_entries: covered.checkpointSize,
       ...verified,
     };
@@ -176,18 +188,24 @@ async function oneOperation(producer: AuditProducer, times: number[]): Promise<v
   times.push(doneAt - requestedAt, performance.now() - doneAt);
 }
 
-type Idle = { p50Ms: number; p99Ms: number; rawSyncsPerS: number };
+/** How long acknowledgements took. */
+type Acked = { p50Ms: number; p99Ms: number };
+type Idle = Acked & { rawSyncsPerS: number };
+
+function ackedIn(times: readonly number[]): Acked {
+  return { p50Ms: round(quantile(times, 0.5)), p99Ms: round(quantile(times, 0.99)) };
+}
 
 function inRawSyncs({ p50Ms, rawSyncsPerS }: Idle): number {
   return (p50Ms / 1000) * rawSyncsPerS;
 }
 
-async function measureIdle(producer: AuditProducer): Promise<Omit<Idle, "rawSyncsPerS">> {
+async function measureIdle(producer: AuditProducer): Promise<Acked> {
   const times: number[] = [];
   for (let n = 0; n < IDLE_EVENTS; n++) {
     await oneOperation(producer, times);
   }
-  return { p50Ms: quantile(times, 0.5), p99Ms: quantile(times, 0.99) };
+  return ackedIn(times);
 }
 
 async function measureCheckpoints(producer: AuditProducer): Promise<number[]> {
@@ -203,10 +221,8 @@ async function measureCheckpoints(producer: AuditProducer): Promise<number[]> {
   return times;
 }
 
-type Load = {
+type Load = Acked & {
   eventsPerS: number;
-  p50Ms: number;
-  p99Ms: number;
   eventsPerSync: number;
   syncsPerS: number;
 };
@@ -226,8 +242,7 @@ async function measureLoad(producer: AuditProducer): Promise<Load> {
   const syncs = (await producer.status()).batches - before.batches;
   return {
     eventsPerS: times.length / seconds,
-    p50Ms: quantile(times, 0.5),
-    p99Ms: quantile(times, 0.99),
+    ...ackedIn(times),
     eventsPerSync: times.length / syncs,
     syncsPerS: syncs / seconds,
   };
@@ -281,15 +296,7 @@ async function measureVerify(root: string, config: AuditdConfig): Promise<Verifi
   await buildVerifier(program);
   const { size } = await exportLog({ logDir: logDirOf(config), file });
   const bundles = readBundles(logDirOf(config));
-  const turns: {
-    verify: number;
-    integrity: number;
-    sha256: number;
-    sha256AsText: number;
-    exit: number | null;
-    peakMib: number;
-  }[] = [];
-  for (let turn = 0; turn < TURNS; turn++) {
+  const verify = (): VerifyRun => {
     const startedAt = performance.now();
     const { status, stderr } = spawnSync(process.execPath, [
       ...["--import", PRINT_PEAK],
@@ -300,31 +307,46 @@ async function measureVerify(root: string, config: AuditdConfig): Promise<Verifi
       "--require",
       "SIGNATURE,INTEGRITY",
     ]);
-    turns.push({
-      verify: size / ((performance.now() - startedAt) / 1000),
-      integrity: await measureIntegrity(file),
-      sha256: measureSha256(bundles, "buffer"),
-      sha256AsText: measureSha256(bundles, "latin1"),
+    const peakKiB = /(\d+) KiB at most/.exec(String(stderr))?.[1] ?? Number.POSITIVE_INFINITY;
+    return {
+      perS: size / ((performance.now() - startedAt) / 1000),
       exit: status,
-      peakMib:
-        Number(/(\d+) KiB at most/.exec(String(stderr))?.[1] ?? Number.POSITIVE_INFINITY) / 1024,
-    });
-  }
-  const median = (of: (turn: (typeof turns)[number]) => number): number =>
-    quantile(turns.map(of), 0.5);
+      peakMib: Number(peakKiB) / 1024,
+    };
+  };
+  const { measured: turns } = await bench<{
+    verify: VerifyRun;
+    integrity: number;
+    sha256: number;
+    sha256AsText: number;
+  }>(
+    {
+      verify: { measure: async () => verify() },
+      integrity: { measure: () => measureIntegrity(file) },
+      sha256: { measure: async () => measureSha256(bundles, "buffer") },
+      sha256AsText: { measure: async () => measureSha256(bundles, "latin1") },
+    },
+    { rounds: TURNS },
+  );
+  const verified = turns.verify.map(({ perS }) => perS);
+  const rate = (values: readonly number[]): number => Math.round(quantile(values, 0.5));
+  const beside = (values: readonly number[]): number =>
+    byRound(values, turns.sha256, (own, hashed) => own / hashed).median;
   return {
-    verify_exit: turns.find(({ exit }) => exit !== 0)?.exit ?? 0,
-    verify_entries_per_s: Math.round(median(({ verify }) => verify)),
-    integrity_entries_per_s: Math.round(median(({ integrity }) => integrity)),
-    sha256_entries_per_s: Math.round(median(({ sha256 }) => sha256)),
-    sha256_as_text_entries_per_s: Math.round(median(({ sha256AsText }) => sha256AsText)),
-    verify_ratio_to_sha256: median(({ verify, sha256 }) => verify / sha256),
-    integrity_ratio_to_sha256: median(({ integrity, sha256 }) => integrity / sha256),
-    integrity_ratio_by_turn: turns.map(({ integrity, sha256 }) => round(integrity / sha256)),
-    verify_peak_mib: Math.round(Math.max(...turns.map(({ peakMib }) => peakMib))),
+    verify_exit: turns.verify.find(({ exit }) => exit !== 0)?.exit ?? 0,
+    verify_entries_per_s: rate(verified),
+    integrity_entries_per_s: rate(turns.integrity),
+    sha256_entries_per_s: rate(turns.sha256),
+    sha256_as_text_entries_per_s: rate(turns.sha256AsText),
+    verify_ratio_to_sha256: beside(verified),
+    integrity_ratio_to_sha256: beside(turns.integrity),
+    integrity_ratio_by_turn: turns.integrity.map((perS, turn) => round(perS / turns.sha256[turn]!)),
+    verify_peak_mib: Math.round(Math.max(...turns.verify.map(({ peakMib }) => peakMib))),
     export_bytes: statSync(file).size,
   };
 }
+
+type VerifyRun = { perS: number; exit: number | null; peakMib: number };
 
 /** One file, as it is released. */
 async function buildVerifier(outfile: string): Promise<void> {
@@ -373,11 +395,6 @@ function measureSha256(bundles: readonly Buffer[], encoding: "buffer" | "latin1"
       at = end;
     }
   return leaves / ((performance.now() - startedAt) / 1000);
-}
-
-function quantile(times: readonly number[], share: number): number {
-  const sorted = [...times].sort((a, b) => a - b);
-  return round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
 }
 
 function round(value: number): number {

@@ -11,7 +11,8 @@ import { join } from "node:path";
 import { repository } from "../../dev/local-appliance.ts";
 import { Workstation } from "../../dev/workstation.ts";
 import { ApplianceApi } from "../../dev/appliance-api.ts";
-import { type JobTimes, readJobTimes } from "./measure/job-times.ts";
+import { bench, byRound } from "./measure/bench.ts";
+import { readJobTimes } from "./measure/job-times.ts";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import { spread } from "../statistics.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
@@ -23,6 +24,17 @@ const PLAIN_OPTIONS = ["--interval", "0.2", "--epochs", "3"];
 const ROUNDS = 3;
 const LONG = { rounds: 30, times: 3 } as const;
 
+type Side = "platform" | "plain";
+/** One job, on either side. */
+type Run = {
+  wholeS: number;
+  /** To the end of its last round. */
+  endedS: number;
+  firstStepS: number;
+  phasesS: Record<string, number>;
+  roundsS: number[];
+};
+/** What the script of the plain side prints. */
 type Plain = { total_s: number; phases_s: Record<string, number>; rounds_s: number[] };
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
@@ -41,7 +53,9 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   );
   const plainly = await Workstation.open(appliance, installed.folder("overhead"), scripts);
   const api = new ApplianceApi(appliance);
-  const onPlatform = async (name: string, rounds: number): Promise<JobTimes> => {
+  using stack = new DisposableStack();
+  stack.defer(() => api.close());
+  const onPlatform = async (name: string, rounds: number): Promise<Run> => {
     const files = ["--shards", "/work/shards", "--out", "/work"];
     const command = [
       "/example/submit.py",
@@ -56,9 +70,12 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     const task = await api.untilEnded(id, JOB_LIMIT_MS);
     if (task.status !== "FINISHED")
       throw new Error(`the platform's run ended ${task.status}: ${task.error ?? ""}`);
-    return await readJobTimes(appliance, workstation, id, `jobs/${name}`);
+    const { totalS, roundsEndedS, ...run } = await readJobTimes(
+      ...([appliance, workstation, id, `jobs/${name}`] as const),
+    );
+    return { wholeS: totalS, endedS: roundsEndedS, ...run };
   };
-  const onPlain = async (rounds: number): Promise<Plain> => {
+  const onPlain = async (rounds: number): Promise<Run> => {
     const files = ["--model", "/example/digits_model.py", "--shards", "/work/shards"];
     const command = [
       "/example/plain_nvflare.py",
@@ -68,45 +85,46 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       String(rounds),
     ];
     const output = await plainly.python(command);
-    return JSON.parse(output.trimEnd().split("\n").at(-1) ?? "") as Plain;
+    const plain = JSON.parse(output.trimEnd().split("\n").at(-1) ?? "") as Plain;
+    return {
+      ...{ wholeS: plain.total_s, phasesS: plain.phases_s, roundsS: plain.rounds_s },
+      endedS: plain.phases_s["rounds_ended"] ?? Number.NaN,
+      firstStepS: plain.phases_s["first_training_step"] ?? Number.NaN,
+    };
   };
-  const platform: JobTimes[] = [];
-  const plain: Plain[] = [];
-  const long: { platform: number; plain: number }[] = [];
-  try {
-    for (let n = 0; n < times; n += 1) {
-      const ours = await onPlatform(`overhead-${n}`, ROUNDS);
-      platform.push(ours);
-      const peer = await onPlain(ROUNDS);
-      plain.push(peer);
-      progress(`${n + 1} of ${times}: platform ${ours.totalS} s, plain NVFlare ${peer.total_s} s`);
-    }
-    for (let n = 0; n < LONG.times; n += 1) {
-      const ours = meanOfLater((await onPlatform(`overhead-long-${n}`, LONG.rounds)).roundsS);
-      const peer = meanOfLater((await onPlain(LONG.rounds)).rounds_s);
-      long.push({ platform: ours, plain: peer });
-      progress(
-        `${LONG.rounds} rounds, ${n + 1} of ${LONG.times}: a round takes ${ours} s, by plain NVFlare ${peer} s`,
-      );
-    }
-  } finally {
-    api.close();
-  }
-  const ours = {
-    whole: spread(platform.map(({ totalS }) => totalS)),
-    ended: spread(platform.map(({ roundsEndedS }) => roundsEndedS)),
-    later: spread(platform.map(({ roundsS }) => later(roundsS))),
-  };
-  const peer = {
-    whole: spread(plain.map(({ total_s }) => total_s)),
-    ended: spread(plain.map(({ phases_s }) => phases_s["rounds_ended"] ?? Number.NaN)),
-    later: spread(plain.map(({ rounds_s }) => later(rounds_s))),
-  };
-  const whole = ours.whole.median / peer.whole.median;
-  const rounds = spread(
-    long.map((pair) => pair.platform / pair.plain),
-    3,
+  const short = await bench<Record<Side, Run>>(
+    {
+      platform: { measure: (n) => onPlatform(`overhead-${n}`, ROUNDS) },
+      plain: { measure: () => onPlain(ROUNDS) },
+    },
+    {
+      rounds: times,
+      told: (run, n) =>
+        progress(
+          `${n + 1} of ${times}: platform ${run.platform.wholeS} s, plain NVFlare ${run.plain.wholeS} s`,
+        ),
+    },
   );
+  const { measured: long } = await bench<Record<Side, number>>(
+    {
+      platform: {
+        measure: async (n) =>
+          meanOfLater((await onPlatform(`overhead-long-${n}`, LONG.rounds)).roundsS),
+      },
+      plain: { measure: async () => meanOfLater((await onPlain(LONG.rounds)).roundsS) },
+    },
+    {
+      rounds: LONG.times,
+      told: (run, n) =>
+        progress(
+          `${LONG.rounds} rounds, ${n + 1} of ${LONG.times}: a round takes ${run.platform} s, by plain NVFlare ${run.plain} s`,
+        ),
+    },
+  );
+  const { platform, plain } = short.measured;
+  const [ours, peer] = [spreadsOf(platform), spreadsOf(plain)];
+  const whole = ours.whole.median / peer.whole.median;
+  const rounds = byRound(long.platform, long.plain, (own, beside) => own / beside, 3);
   return {
     ok: whole <= GOAL.whole && rounds.median <= GOAL.rounds,
     figures: {
@@ -118,7 +136,9 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       rounds_2_to_n_ratio: rounds,
       rounds_2_to_3_ratio: Number((ours.later.median / peer.later.median).toFixed(3)),
       // Seconds of one round, the mean of rounds 2 to 30 of a job.
-      rounds_of_30: long,
+      rounds_of_30: long.platform.map((seconds, at) => ({
+        ...{ platform: seconds, plain: long.plain[at] },
+      })),
       platform_whole_s: ours.whole,
       plain_whole_s: peer.whole,
       platform_to_last_round_s: ours.ended,
@@ -128,14 +148,18 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       // From the accepted submission to the first step of training, each phase from its own start.
       platform_phases_s: phasesOf(platform.map(({ phasesS }) => phasesS)),
       // From the start of provisioning, as they were reached.
-      plain_reached_s: phasesOf(plain.map(({ phases_s }) => phases_s)),
-      first_step_ratio: Number(
-        (
-          spread(platform.map(({ firstStepS }) => firstStepS)).median /
-          spread(plain.map(({ phases_s }) => phases_s["first_training_step"] ?? Number.NaN)).median
-        ).toFixed(3),
-      ),
+      plain_reached_s: phasesOf(plain.map(({ phasesS }) => phasesS)),
+      first_step_ratio: Number((ours.firstStep.median / peer.firstStep.median).toFixed(3)),
     },
+  };
+}
+
+function spreadsOf(runs: readonly Run[]) {
+  return {
+    whole: spread(runs.map(({ wholeS }) => wholeS)),
+    ended: spread(runs.map(({ endedS }) => endedS)),
+    later: spread(runs.map(({ roundsS }) => later(roundsS))),
+    firstStep: spread(runs.map(({ firstStepS }) => firstStepS)),
   };
 }
 

@@ -20,10 +20,10 @@ import { startLlama } from "../../parts/inference-gateway/test/helper/llama-repl
 import { RunningGateway } from "../../parts/inference-gateway/test/helper/running-gateway.ts";
 import type { LoadPlan, LoadReport, LoadTarget } from "./inference-gateway/load.ts";
 import { startLitellm, startPortkey } from "./inference-gateway/peers.ts";
-import { measureDiskSync } from "./measure/disk-sync.ts";
+import { timeDiskSyncs } from "./measure/disk-sync.ts";
 import { seededRandom } from "../seeded-random.ts";
-import { quantile, spread } from "../statistics.ts";
-import { StolenTime } from "./measure/stolen-time.ts";
+import { quantile } from "../statistics.ts";
+import { bench, byRound } from "./measure/bench.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
 import { freePort } from "../../dev/free-port.ts";
 
@@ -39,6 +39,8 @@ const LEAST_SHARE = 0.6;
 const MOST_FREE_P99_MS = 1_000;
 /** A round in which the host took more of the processors than this is measured again: it says how the host was. */
 const MOST_STOLEN = 0.1;
+/** Of the disk alone. */
+const SYNCS = 2_000;
 const ABORTED = 120;
 const SLOTS = 2;
 
@@ -71,7 +73,8 @@ export default async function prove(context: ProofContext): Promise<ProofResult>
 async function measureCost({ progress, args }: ProofContext, dir: string) {
   const rounds = Number(args[0] ?? 5);
   mkdirSync(dir);
-  const diskSync = measureDiskSync(dir);
+  const syncs = timeDiskSyncs(dir, SYNCS);
+  const syncAt = (share: number): number => Math.round(100 * quantile(syncs, share)) / 100;
   await using stack = new AsyncDisposableStack();
   const engine = spawn(
     process.execPath,
@@ -99,27 +102,21 @@ async function measureCost({ progress, args }: ProofContext, dir: string) {
   };
   const direct: Side = { name: "direct", target: { port, headers: {} } };
   const sides = [direct, own, ...peers.map(({ name, target }) => ({ name, target }))];
-  const one = await inTurns(sides, rounds, { streams: 1, ratePerS: null }, progress);
-  const many = await inTurns(sides, rounds, { streams: STREAMS, ratePerS: null }, progress);
+  const one = await loadInTurns(sides, rounds, { streams: 1, ratePerS: null }, progress);
+  const many = await loadInTurns(sides, rounds, { streams: STREAMS, ratePerS: null }, progress);
   const highest = quantile(
     many.reports["gateway"]!.map(({ per_s }) => per_s),
     0.5,
   );
-  const half = await inTurns(
+  const half = await loadInTurns(
     [direct, own],
     rounds,
     { streams: STREAMS, ratePerS: highest / 2 },
     progress,
   );
   const of = (name: string) => {
-    const compare = (
-      { reports }: { reports: Record<string, LoadReport[]> },
-      by: (of: LoadReport, beside: LoadReport) => number,
-    ) =>
-      spread(
-        reports[name]!.map((report, at) => by(report, reports["direct"]![at]!)),
-        3,
-      );
+    const compare = ({ reports }: Reports, by: (of: LoadReport, beside: LoadReport) => number) =>
+      byRound(reports[name]!, reports["direct"]!, by, 3);
     return {
       added_p50_ms: compare(one, (its, beside) => its.p50_ms - beside.p50_ms),
       share: compare(many, (its, beside) => its.per_s / beside.per_s),
@@ -135,49 +132,48 @@ async function measureCost({ progress, args }: ProofContext, dir: string) {
       ),
     };
   };
-  const added = half.reports["gateway"]!.map(
-    ({ p99_ms }, at) => p99_ms - half.reports["direct"]![at]!.p99_ms,
+  const added = byRound(
+    half.reports["gateway"]!,
+    half.reports["direct"]!,
+    (own, beside) => own.p99_ms - beside.p99_ms,
+    3,
   );
   return {
-    gateway: { ...of("gateway"), added_p99_ms: spread(added, 3), half_rate_per_s: highest / 2 },
+    gateway: { ...of("gateway"), added_p99_ms: added, half_rate_per_s: highest / 2 },
     direct_per_s: of("direct").per_s,
-    disk_sync: diskSync,
+    disk_sync: { p50_ms: syncAt(0.5), p99_ms: syncAt(0.99) },
     ...{ litellm: of("litellm"), portkey: of("portkey") },
     rounds_repeated: one.repeated + many.repeated + half.repeated,
   };
 }
 
-/** Each round has every side once, the first one last every second time. */
-async function inTurns(
+type Reports = { reports: Record<string, LoadReport[]>; repeated: number };
+
+async function loadInTurns(
   sides: readonly Side[],
   rounds: number,
   plan: Pick<LoadPlan, "streams" | "ratePerS">,
   progress: ProofContext["progress"],
-): Promise<{ reports: Record<string, LoadReport[]>; repeated: number }> {
-  const reports: Record<string, LoadReport[]> = {};
-  let repeated = 0;
-  for (let round = 0, counted = 0; counted < rounds && round < 3 * rounds; round++) {
-    const stolen = new StolenTime();
-    const measured: [string, LoadReport][] = [];
-    for (const { name, target } of round % 2 === 0 ? sides : sides.toReversed())
-      measured.push([name, await load({ ...target, ...plan, seconds: SECONDS })]);
-    if (stolen.share() > MOST_STOLEN) {
-      repeated += 1;
-      continue;
-    }
-    counted += 1;
-    for (const [name, report] of measured) (reports[name] ??= []).push(report);
-    progress(
-      measured
-        .map(([name, { per_s, p50_ms, p99_ms }]) =>
-          [name, `${per_s.toFixed(0)}/s`, p50_ms.toFixed(2), p99_ms.toFixed(2)].join(" "),
-        )
-        .join(", "),
-    );
-  }
-  if (sides.some(({ name }) => (reports[name] ?? []).length === 0))
-    throw new Error("the host took too much of the processors: try again later");
-  return { reports, repeated };
+): Promise<Reports> {
+  const contestants = sides.map(
+    ({ name, target }) =>
+      [name, { measure: () => load({ ...target, ...plan, seconds: SECONDS }) }] as const,
+  );
+  const { measured, repeated } = await bench<Record<string, LoadReport>>(
+    Object.fromEntries(contestants),
+    {
+      ...{ rounds, mostStolen: MOST_STOLEN },
+      told: (reports) =>
+        progress(
+          Object.entries(reports)
+            .map(([name, { per_s, p50_ms, p99_ms }]) =>
+              [name, `${per_s.toFixed(0)}/s`, p50_ms.toFixed(2), p99_ms.toFixed(2)].join(" "),
+            )
+            .join(", "),
+        ),
+    },
+  );
+  return { reports: measured, repeated };
 }
 
 async function load(plan: LoadPlan): Promise<LoadReport> {

@@ -8,7 +8,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { RunningFront } from "../../parts/s3-front/test/helper/running-front.ts";
-import { quantile, spread } from "../statistics.ts";
+import { quantile } from "../statistics.ts";
+import { bench, byRound, timed } from "./measure/bench.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
 const MOST_RATIO = 1.2;
@@ -60,23 +61,22 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
         headers,
       }),
   };
-  const tookMs: Record<(typeof KINDS)[number], number[]> = {
-    write: [],
-    CopyObject: [],
-    UploadPartCopy: [],
-  };
-  // One round before the first that counts.
-  for (let round = -1; round < rounds; round++)
-    for (const kind of round % 2 === 0 ? KINDS : KINDS.toReversed()) {
-      await before[kind]();
-      const from = performance.now();
-      await store.put(user.bucket, "after", body, "text/plain");
-      if (round >= 0) tookMs[kind].push(performance.now() - from);
-    }
+  const afterwards = (kind: (typeof KINDS)[number]) => ({
+    prepare: async () => void (await before[kind]()),
+    measure: () => timed(() => store.put(user.bucket, "after", body, "text/plain")),
+  });
+  const { measured: tookMs } = await bench(
+    {
+      write: afterwards("write"),
+      CopyObject: afterwards("CopyObject"),
+      UploadPartCopy: afterwards("UploadPartCopy"),
+    },
+    { rounds, warmUp: 1 },
+  );
   const ratios = Object.fromEntries(
     KINDS.slice(1).map((kind) => [
       kind,
-      spread(tookMs[kind].map((ms, at) => ms / tookMs.write[at]!)),
+      byRound(tookMs[kind], tookMs.write, (ms, ofWrite) => ms / ofWrite),
     ]),
   );
   const medians = Object.fromEntries(

@@ -17,8 +17,8 @@ import { S3ObjectStore } from "../../coordinator/src/storage/object-store.ts";
 import { S3Transport } from "../../coordinator/src/storage/s3-transport.ts";
 import { type S3Engine, startS3Engine } from "../../coordinator/test/helper/s3-engine.ts";
 import { RunningFront } from "../../parts/s3-front/test/helper/running-front.ts";
-import { quantile, spread } from "../statistics.ts";
-import { StolenTime } from "./measure/stolen-time.ts";
+import { quantile } from "../statistics.ts";
+import { bench, byRound } from "./measure/bench.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
 const run = promisify(execFile);
@@ -39,9 +39,6 @@ const LEAST_RATIO = 0.8;
 const MOST_ADDED_MS = 1;
 /** A round in which the host took more of the processors than this is measured again: it says how the host was, not the front. */
 const MOST_STOLEN = 0.1;
-/** So many rounds for each that counts, at most; with fewer than a third of them calm nothing was measured. */
-const ROUNDS_FOR_ONE = 3;
-
 type Side = {
   name: "engine" | "front";
   endpoint: string;
@@ -63,8 +60,8 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   const front = stack.use(await RunningFront.create());
   const user = await front.addUser(2 ** 50);
   await engine.store.ensureBucket("bench");
-  const sides: Side[] = [
-    {
+  const sides: Record<Side["name"], Side> = {
+    engine: {
       name: "engine",
       endpoint: engine.endpoint,
       admin: engine.admin,
@@ -73,7 +70,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       transport: engine.transport,
       store: engine.store,
     },
-    {
+    front: {
       name: "front",
       endpoint: front.endpoint,
       admin: front.admin,
@@ -82,7 +79,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       transport: front.transport,
       store: front.store,
     },
-  ];
+  };
   const object = join(dir, "object");
   writeFileSync(object, randomBytes(OBJECT_BYTES));
 
@@ -90,48 +87,39 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   const ratios: Record<string, number> = {};
   for (const method of ["PUT", "GET"] as const)
     for (const streams of STREAMS) {
-      const rates: Record<Side["name"], number[]> = { engine: [], front: [] };
-      const cpuSeconds: number[] = [];
-      let repeated = 0;
-      // One round before the first that counts: compilers and page cache.
-      for (
-        let round = -1;
-        rates.engine.length < rounds && round < ROUNDS_FOR_ONE * rounds;
-        round++
-      ) {
-        const measured = { engine: 0, front: 0, cpuS: 0, stolen: 0 };
-        for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
-          // What is kept would fill the page cache, and the side that comes first to fresh memory would pay for it.
-          if (method === "PUT") await removeAll(side);
-          const stolen = new StolenTime();
+      const contestant = (side: Side) => ({
+        // What is kept would fill the page cache, and the side that comes first to fresh memory would pay for it.
+        ...(method === "PUT" ? { prepare: () => removeAll(side) } : {}),
+        measure: async () => {
           const before = cpuSecondsOf(front.frontPid);
-          measured[side.name] = await transfer(side, method, streams, object);
-          measured.stolen = Math.max(measured.stolen, stolen.share());
-          if (side.name === "front") measured.cpuS = cpuSecondsOf(front.frontPid) - before;
-        }
-        if (round < 0) continue;
-        if (measured.stolen > MOST_STOLEN) {
-          repeated += 1;
-          continue;
-        }
-        rates.engine.push(measured.engine);
-        rates.front.push(measured.front);
-        cpuSeconds.push(measured.cpuS / ((streams * OBJECT_BYTES) / 1e9));
-      }
-      if (rates.engine.length < rounds / ROUNDS_FOR_ONE)
-        throw new Error(
-          `the host took more than ${100 * MOST_STOLEN} % of the processors in ${repeated} rounds: try again later`,
+          const rate = await transfer(side, method, streams, object);
+          return { rate, cpuS: cpuSecondsOf(front.frontPid) - before };
+        },
+      });
+      // One round before the first that counts: compilers and page cache.
+      const { measured, repeated } = await bench(
+        { engine: contestant(sides.engine), front: contestant(sides.front) },
+        { rounds, warmUp: 1, mostStolen: MOST_STOLEN },
+      );
+      const median = (name: Side["name"]): number =>
+        quantile(
+          measured[name].map(({ rate }) => rate),
+          0.5,
         );
-      const [alone, behind] = [quantile(rates.engine, 0.5), quantile(rates.front, 0.5)];
-      // Of the two sides of each round: a machine that is slower for a minute is so for both.
-      const ratio = spread(rates.front.map((rate, at) => rate / rates.engine[at]!));
+      const [alone, behind] = [median("engine"), median("front")];
+      const ratio = byRound(
+        measured.front,
+        measured.engine,
+        (ours, engines) => ours.rate / engines.rate,
+      );
+      const cpuSeconds = measured.front.map(({ cpuS }) => cpuS / ((streams * OBJECT_BYTES) / 1e9));
       ratios[`${method}_${streams}`] = ratio.median;
       throughput[`${method}_${streams}`] = {
         engine_mb_per_s: Math.round(alone),
         front_mb_per_s: Math.round(behind),
         ratio,
         front_cpu_s_per_gb: round(quantile(cpuSeconds, 0.5)),
-        rounds: rates.engine.length,
+        rounds: measured.front.length,
         repeated,
       };
       progress(
@@ -143,7 +131,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     `one upload of ${MULTIPART.parts} parts, ${MULTIPART.streams} at a time, and its completion`,
   );
   const multipart: Record<string, Multipart> = {};
-  for (const side of sides) {
+  for (const side of Object.values(sides)) {
     await removeAll(side);
     multipart[side.name] = await uploadInParts(side, engine.region, object);
     await removeAll(side);
@@ -293,22 +281,24 @@ type Small = Record<
 >;
 
 /** Over one kept connection each, the sides in turns. */
-async function smallRequests(sides: readonly Side[], rounds: number): Promise<Small> {
+async function smallRequests(sides: Record<Side["name"], Side>, rounds: number): Promise<Small> {
   const figures: Small = {};
   const body = randomBytes(SMALL_BYTES);
   for (const method of ["PUT", "GET", "HEAD"] as const) {
-    const times: Record<Side["name"], number[]> = { engine: [], front: [] };
-    const agents = sides.map(
-      ({ caFile }) => new Agent({ keepAlive: true, maxSockets: 1, ca: readFileSync(caFile) }),
+    using stack = new DisposableStack();
+    const contestant = (side: Side) => {
+      const ca = readFileSync(side.caFile);
+      const agent = new Agent({ keepAlive: true, maxSockets: 1, ca });
+      stack.defer(() => agent.destroy());
+      return {
+        measure: async () => await series(await presigned(side, method), method, body, agent),
+      };
+    };
+    const { measured } = await bench(
+      { engine: contestant(sides.engine), front: contestant(sides.front) },
+      { rounds, warmUp: 1 },
     );
-    for (let round = -1; round < rounds; round++)
-      for (const [at, side] of sides.entries()) {
-        const url = await presigned(side, method);
-        const took = await series(url, method, body, agents[at]!);
-        if (round >= 0) times[side.name].push(...took);
-      }
-    for (const agent of agents) agent.destroy();
-    const p = (name: Side["name"], share: number) => quantile(times[name], share);
+    const p = (name: Side["name"], share: number) => quantile(measured[name].flat(), share);
     figures[method] = {
       engine_p50_ms: round(p("engine", 0.5)),
       front_p50_ms: round(p("front", 0.5)),

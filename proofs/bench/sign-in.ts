@@ -5,18 +5,19 @@
  * `npm run prove -- sign-in [SIGN-INS] [SUBMISSIONS]`
  */
 import { execFileSync } from "node:child_process";
-import { copyFileSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { COORDINATOR_NODE_FLAGS } from "@resontech/contracts/coordinator-config";
 import { KeycloakAdmin } from "@resontech/keycloak/admin-api";
 import { PersonBrowser } from "../../coordinator/test/helper/person-browser.ts";
-import { type LocalAppliance, repository } from "../../dev/local-appliance.ts";
+import type { LocalAppliance } from "../../dev/local-appliance.ts";
 import { untilNothingIsLeft } from "../../dev/leftovers.ts";
-import { Workstation } from "../../dev/workstation.ts";
 import { ApplianceApi } from "../../dev/appliance-api.ts";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
+import { fillWorkspaces } from "@resontech/house/filled-workspaces";
 import { taskOf } from "@resontech/house/task-of";
+import { bench, timed } from "./measure/bench.ts";
 import { resourcesByPart } from "./measure/resources-by-part.ts";
 import { quantile } from "../statistics.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
@@ -47,12 +48,11 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     });
   await setPassword();
 
-  const signInMs: number[] = [];
-  for (let n = 0; n < signIns; n += 1) {
-    const from = performance.now();
-    await signIn(origin, caFile);
-    signInMs.push(performance.now() - from);
-  }
+  const { measured } = await bench(
+    { signIns: { measure: () => timed(() => signIn(origin, caFile)) } },
+    { rounds: signIns },
+  );
+  const signInMs = measured.signIns;
   progress(`${signIns} sign-ins`);
 
   const browser = await signIn(origin, caFile);
@@ -167,20 +167,8 @@ async function measureDoor(
   progress: (line: string) => void,
 ): Promise<Record<string, number>> {
   const { appliance } = installed;
-  await installed.workstation("door");
-  const scripts = installed.folder("scripts");
-  for (const file of [
-    "house/src/installed/fill_workspaces.py",
-    "acceptance/test/jobs/slow_model.py",
-  ])
-    copyFileSync(join(repository, file), join(scripts, file.slice(file.lastIndexOf("/") + 1)));
-  const filler = await Workstation.open(appliance, installed.folder("door"), scripts);
+  const held = await fillWorkspaces(installed, "door", count);
   const api = new ApplianceApi(appliance);
-  const fill = "/example/fill_workspaces.py";
-  const held = String(
-    (await filler.events([fill, "--hold", "--shards", "/work/shards"])).at(-1)?.["id"],
-  );
-  await filler.python([fill, "--from", "hold", "--count", String(count)]);
   const [through, behind]: [number[], number[]] = [[], []];
   const ids = [held];
   for (let n = 0; n < count; n += 1) {

@@ -14,7 +14,8 @@ import { promisify } from "node:util";
 import { S3ObjectStore } from "../../coordinator/src/storage/object-store.ts";
 import { S3Transport } from "../../coordinator/src/storage/s3-transport.ts";
 import { RunningFront } from "../../parts/s3-front/test/helper/running-front.ts";
-import { quantile, spread } from "../statistics.ts";
+import { quantile } from "../statistics.ts";
+import { bench, type Benched, byRound } from "./measure/bench.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
 import { writeStoredZip } from "./staging/stored-zip.ts";
 import type { Order, Taken } from "./staging/transfer-process.ts";
@@ -46,39 +47,48 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   );
 
   // One round before the first that counts: a virtual machine pays for memory that it touches for the first time, as page cache too.
-  const stored: Measured[] = [];
-  for (let round = -1; round < rounds; round += 1) {
-    const key = `shard-${round + 1}`;
-    const peer = await door.curlParts(key, file, sizeBytes);
-    const { id, urls } = await door.open(key, sizeBytes);
-    const taken = await transfer({
-      do: "store",
-      ca: front.caPem,
-      file,
-      sizeBytes,
-      partSizeBytes: PART_BYTES,
-      urls,
-    });
-    if (round + 1 < SHARDS) await door.complete(key, id, taken.etags);
-    else await door.abort(key, id);
-    const one = measured(taken, sizeBytes, peer);
-    progress(`stored ${round + 1} of ${rounds}: ${describe(one)}`);
-    if (round >= 0) stored.push(one);
-  }
-  const staged: Measured[] = [];
-  for (let round = -1; round < rounds; round += 1) {
-    const urls = await Promise.all(
-      Array.from({ length: SHARDS }, (_, n) => door.getUrl(`shard-${n}`)),
-    );
-    const peer = await door.curlGet(urls, sizeBytes);
-    const shards = urls.map((url, n) => ({ url, sizeBytes, folder: join(dir, `staged-${n}`) }));
-    for (const { folder } of shards) mkdirSync(folder);
-    const taken = await transfer({ do: "stage", ca: front.caPem, shards });
-    for (const { folder } of shards) rmSync(folder, { recursive: true });
-    const one = measured(taken, SHARDS * sizeBytes, peer);
-    progress(`staged ${round + 1} of ${rounds}: ${describe(one)}`);
-    if (round >= 0) staged.push(one);
-  }
+  const stored = await bench<Measures>(
+    {
+      curl: {
+        measure: (round) => door.curlParts(keyOf(round), file, sizeBytes),
+      },
+      agent: {
+        measure: async (round) => {
+          const key = keyOf(round);
+          const { id, urls } = await door.open(key, sizeBytes);
+          const taken = await transfer({
+            ...{ do: "store", ca: front.caPem, file, sizeBytes, urls },
+            partSizeBytes: PART_BYTES,
+          });
+          if (round + 1 < SHARDS) await door.complete(key, id, taken.etags);
+          else await door.abort(key, id);
+          return transferred(taken, sizeBytes);
+        },
+      },
+    },
+    { rounds, warmUp: 1, told: tell("stored", rounds, progress) },
+  );
+  const urlsOfShards = () =>
+    Promise.all(Array.from({ length: SHARDS }, (_, n) => door.getUrl(keyOf(n - 1))));
+  const staged = await bench<Measures>(
+    {
+      curl: {
+        measure: async () => await door.curlGet(await urlsOfShards(), sizeBytes),
+      },
+      agent: {
+        measure: async () => {
+          const shards = (await urlsOfShards()).map((url, n) => ({
+            ...{ url, sizeBytes, folder: join(dir, `staged-${n}`) },
+          }));
+          for (const { folder } of shards) mkdirSync(folder);
+          const taken = await transfer({ do: "stage", ca: front.caPem, shards });
+          for (const { folder } of shards) rmSync(folder, { recursive: true });
+          return transferred(taken, SHARDS * sizeBytes);
+        },
+      },
+    },
+    { rounds, warmUp: 1, told: tell("staged", rounds, progress) },
+  );
   const [staging, storing] = [summary(staged), summary(stored)];
   const isGood = ({ cpu_s_per_gb, ratio, lag_ms }: ReturnType<typeof summary>): boolean =>
     cpu_s_per_gb <= GOAL.cpuSPerGb && ratio.median >= GOAL.ratio && lag_ms < GOAL.lagMs;
@@ -88,44 +98,39 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   };
 }
 
-/** What one transfer took, and what `curl` had in megabytes a second just before. */
-type Measured = {
-  mbPerS: number;
-  peerMbPerS: number;
-  cpuSPerGb: number;
-  lagMs: number;
-  idleLagMs: number;
-};
+/** Of `curl` megabytes a second. */
+type Measures = { curl: number; agent: Transferred };
+/** What a transfer of the agent's took. */
+type Transferred = { mbPerS: number; cpuSPerGb: number; lagMs: number; idleLagMs: number };
 
-function measured(
-  taken: Taken & { idleLagMs: number },
-  bytes: number,
-  peerMbPerS: number,
-): Measured {
-  const { seconds, cpuS, lagMs, idleLagMs } = taken;
-  return {
-    mbPerS: bytes / 1e6 / seconds,
-    peerMbPerS,
-    cpuSPerGb: cpuS / (bytes / 1e9),
-    lagMs,
-    idleLagMs,
-  };
+/** The first ones stay, and are the shards that are staged. */
+function keyOf(round: number): string {
+  return `shard-${round + 1}`;
 }
 
-function summary(all: readonly Measured[]) {
-  const median = (of: (one: Measured) => number): number => quantile(all.map(of), 0.5);
+function transferred(taken: Taken & { idleLagMs: number }, bytes: number): Transferred {
+  const { seconds, cpuS, lagMs, idleLagMs } = taken;
+  return { mbPerS: bytes / 1e6 / seconds, cpuSPerGb: cpuS / (bytes / 1e9), lagMs, idleLagMs };
+}
+
+function summary({ measured: { agent, curl } }: Benched<Measures>) {
+  const median = (of: (one: Transferred) => number): number => quantile(agent.map(of), 0.5);
   return {
     mb_per_s: Math.round(median(({ mbPerS }) => mbPerS)),
-    curl_mb_per_s: Math.round(median(({ peerMbPerS }) => peerMbPerS)),
-    ratio: spread(all.map(({ mbPerS, peerMbPerS }) => mbPerS / peerMbPerS)),
+    curl_mb_per_s: Math.round(quantile(curl, 0.5)),
+    ratio: byRound(agent, curl, ({ mbPerS }, peerMbPerS) => mbPerS / peerMbPerS),
     cpu_s_per_gb: round2(median(({ cpuSPerGb }) => cpuSPerGb)),
-    lag_ms: Math.max(...all.map(({ lagMs }) => lagMs)),
-    lag_of_an_idle_process_ms: Math.max(...all.map(({ idleLagMs }) => idleLagMs)),
+    lag_ms: Math.max(...agent.map(({ lagMs }) => lagMs)),
+    lag_of_an_idle_process_ms: Math.max(...agent.map(({ idleLagMs }) => idleLagMs)),
   };
 }
 
-function describe({ mbPerS, peerMbPerS, cpuSPerGb, lagMs, idleLagMs }: Measured): string {
-  return `${mbPerS.toFixed(0)} MB/s (curl ${peerMbPerS.toFixed(0)}), ${cpuSPerGb.toFixed(2)} CPU s/GB, lag ${lagMs} ms (idle process ${idleLagMs})`;
+function tell(what: string, rounds: number, progress: (line: string) => void) {
+  return ({ agent, curl }: Measures, round: number): void =>
+    progress(
+      `${what} ${round + 1} of ${rounds}: ${agent.mbPerS.toFixed(0)} MB/s (curl ${curl.toFixed(0)}), ` +
+        `${agent.cpuSPerGb.toFixed(2)} CPU s/GB, lag ${agent.lagMs} ms (idle process ${agent.idleLagMs})`,
+    );
 }
 
 /** With how late a process was meanwhile that had nothing to do. */

@@ -5,16 +5,15 @@
  *
  * `npm run prove -- submit-latency [COUNT]`
  */
-import { closeSync, copyFileSync, fdatasyncSync, openSync, rmSync, writeSync } from "node:fs";
-import { join } from "node:path";
-import { repository } from "../../dev/local-appliance.ts";
-import { untilNothingIsLeft } from "../../dev/leftovers.ts";
-import { Workstation } from "../../dev/workstation.ts";
-import { ApplianceApi } from "../../dev/appliance-api.ts";
+import { fillWorkspaces } from "@resontech/house/filled-workspaces";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import { taskOf } from "@resontech/house/task-of";
-import { quantile } from "../statistics.ts";
+import { ApplianceApi } from "../../dev/appliance-api.ts";
+import { untilNothingIsLeft } from "../../dev/leftovers.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
+import { quantile } from "../statistics.ts";
+import { bench } from "./measure/bench.ts";
+import { timeDiskSyncs } from "./measure/disk-sync.ts";
 
 const WARM_UP = 20;
 const RAW_SYNCS = 1_000;
@@ -23,45 +22,29 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   const count = Number(args[0] ?? 300);
   await using installed = await ProofAppliance.install(progress);
   const { appliance } = installed;
-  await installed.workstation("latency");
-  const scripts = installed.folder("scripts");
-  for (const file of [
-    "house/src/installed/fill_workspaces.py",
-    "acceptance/test/jobs/slow_model.py",
-  ])
-    copyFileSync(join(repository, file), join(scripts, file.slice(file.lastIndexOf("/") + 1)));
-  const filler = await Workstation.open(appliance, installed.folder("latency"), scripts);
+  progress(`a job that holds all workers, and ${count + WARM_UP} workspaces of the digits job`);
+  const held = await fillWorkspaces(installed, "latency", count + WARM_UP);
   const api = new ApplianceApi(appliance);
   try {
-    progress("a job that holds all workers");
-    const held = String(
-      (
-        await filler.events(["/example/fill_workspaces.py", "--hold", "--shards", "/work/shards"])
-      ).at(-1)?.["id"],
-    );
-    progress(`${count + WARM_UP} workspaces of the digits job`);
-    await filler.python([
-      "/example/fill_workspaces.py",
-      "--from",
-      "hold",
-      "--count",
-      String(count + WARM_UP),
-    ]);
-
-    const before = rawSyncs(installed.folder("disk"));
+    const before = timeDiskSyncs(installed.folder("disk"), RAW_SYNCS);
     const ids: string[] = [];
-    const times: number[] = [];
-    for (let n = 0; n < count + WARM_UP; n += 1) {
+    const submit = async (): Promise<number> => {
+      const name = `fill-${ids.length}`;
       const from = performance.now();
-      const { status, body } = await api.call("POST", "/api/tasks", taskOf(`fill-${n}`));
+      const { status, body } = await api.call("POST", "/api/tasks", taskOf(name));
       const ms = performance.now() - from;
       if (status !== 201)
-        throw new Error(`submission ${n} was answered ${status}: ${JSON.stringify(body)}`);
+        throw new Error(`${name} was answered ${status}: ${JSON.stringify(body)}`);
       ids.push((body as { id: string }).id);
-      if (n >= WARM_UP) times.push(ms);
-      if (n % 100 === 0) progress(`${n} submitted`);
-    }
-    const raw = [...before, ...rawSyncs(installed.folder("disk"))];
+      if (ids.length % 100 === 0) progress(`${ids.length} submitted`);
+      return ms;
+    };
+    const { measured } = await bench(
+      { submissions: { measure: submit } },
+      { rounds: count, warmUp: WARM_UP },
+    );
+    const times = measured.submissions;
+    const raw = [...before, ...timeDiskSyncs(installed.folder("disk"), RAW_SYNCS)];
 
     progress("cancelling all of them");
     for (const id of [...ids, held]) {
@@ -89,23 +72,5 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     };
   } finally {
     api.close();
-  }
-}
-
-/** Milliseconds of each append of 4 KiB that was made durable, on the appliance's own file system. */
-function rawSyncs(folder: string): number[] {
-  const file = join(folder, "raw");
-  const fd = openSync(file, "w");
-  const block = Buffer.alloc(4096, 0x61);
-  try {
-    return Array.from({ length: RAW_SYNCS }, () => {
-      const from = performance.now();
-      writeSync(fd, block);
-      fdatasyncSync(fd);
-      return performance.now() - from;
-    });
-  } finally {
-    closeSync(fd);
-    rmSync(file);
   }
 }
