@@ -16,7 +16,7 @@ import { buildServeCpu } from "../images/serve-cpu.ts";
 import { buildServeVllm } from "../images/serve-vllm.ts";
 import { buildWheelFolder } from "../images/wheel-folder.ts";
 import { LockStaleError, type LockFile, readLock } from "../lock/lock-file.ts";
-import { refreshOverlay } from "../lock/refresh.ts";
+import { refreshOverlay } from "../resolve/refresh.ts";
 import { SigningKey } from "../trust/signing-key.ts";
 import { BundleRefusedError, type VerifiedBundle, verifyBundle } from "../trust/verify-bundle.ts";
 import { buildApps } from "./app-bundles.ts";

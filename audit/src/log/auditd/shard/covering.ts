@@ -7,9 +7,9 @@ import type { WithRoom } from "@resontech/frame/durable-file";
 import type { Logger } from "pino";
 import { slugOf } from "../../format/shard/shard-plan.ts";
 import type { CosignReply, Witnessed } from "../../format/wire/frames.ts";
-import type { OpenShard } from "../shard/open-shard.ts";
-import type { PastShard } from "../shard/past-shard.ts";
-import { shardFiles } from "../shard/shard-files.ts";
+import type { OpenShard } from "./open-shard.ts";
+import type { PastShard } from "./past-shard.ts";
+import { shardFiles } from "../shard-files.ts";
 import type { TrustPolicy } from "../trust/trust-policy.ts";
 import { Witnessing } from "../trust/witnessing.ts";
 

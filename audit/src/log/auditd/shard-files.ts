@@ -2,7 +2,7 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
-import { currentSlug, shardFolder } from "../../format/shard/shards.ts";
+import { currentSlug, shardFolder } from "../format/shard/shards.ts";
 
 export type ShardFiles = {
   slug: string;

@@ -1,4 +1,4 @@
-import { SubstrateRefusedError } from "../../substrate-errors.ts";
+import { SubstrateRefusedError } from "../substrate-errors.ts";
 
 /** The HTTP status that the container engine answered with; 0 when it did not answer. */
 export function statusOf(error: unknown): number {

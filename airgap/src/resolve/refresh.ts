@@ -6,9 +6,9 @@ import {
   type LockFile,
   OVERLAY_FILE,
   readLock,
-} from "./lock-file.ts";
+} from "../lock/lock-file.ts";
 import { resolveDebian, resolveWheels } from "./resolve.ts";
-import { DEBIAN_ROOTS, WHEEL_SETS } from "./roots.ts";
+import { DEBIAN_ROOTS, WHEEL_SETS } from "../lock/roots.ts";
 
 /** One pin that moved: what a reviewer reads before committing the new lock. */
 export type PinChange = { set: string; name: string; from: string | null; to: string | null };

@@ -3,10 +3,10 @@ import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import type { ApprovalProof } from "@resontech/contracts/approval-proof";
 import t from "tap";
-import { judgeApproval } from "../../src/approvals/judge-approval.ts";
-import { stepUpNonce } from "../../src/log/format/approval/step-up-nonce.ts";
-import { signedAct } from "../../src/vault/decisions/signed-act.ts";
-import { temporaryFolder } from "../helper.ts";
+import { judgeApproval } from "../../../src/log/approvals/judge-approval.ts";
+import { stepUpNonce } from "../../../src/log/format/approval/step-up-nonce.ts";
+import { signedAct } from "../../../src/vault/decisions/signed-act.ts";
+import { temporaryFolder } from "../../helper.ts";
 import {
   ADMIN,
   newRealmKey,
@@ -15,7 +15,7 @@ import {
   pinnedKey,
   STEWARD,
   StepUpPeople,
-} from "../step-up-people.ts";
+} from "../../step-up-people.ts";
 
 const NOW_S = 1_800_000_000;
 const WHAT = { kind: "erasure", subject: "usr-1", request: "req-1", legalBasis: "gdpr-17" };

@@ -10,18 +10,18 @@ import {
   unitName,
 } from "@resontech/appliance/systemd-unit";
 import { linkRelease } from "@resontech/registry-mirror/link-release";
-import type { InstallRequest } from "../request.ts";
-import { UPGRADE_START_LIMIT_S } from "../upgrade/decisions/switch-limits.ts";
-import { upgradedRelease } from "../upgrade/earlier-release.ts";
-import { progressBar, say } from "../say.ts";
-import { applianceCommand, stopForSwitch } from "./appliance-command.ts";
-import { checkImages } from "./check-images.ts";
-import { currentRelease, isCurrent, makeCurrent, releaseFolder } from "./current-release.ts";
-import { keepForReturn } from "../upgrade/people-database.ts";
-import { trustRegistry } from "./docker-trust.ts";
-import { importBlobs } from "./import-blobs.ts";
-import { stageTree } from "./stage-tree.ts";
-import { LAST_STEP, type Step, SWITCH_STEP } from "./step.ts";
+import type { InstallRequest } from "./request.ts";
+import { UPGRADE_START_LIMIT_S } from "./upgrade/decisions/switch-limits.ts";
+import { upgradedRelease } from "./upgrade/earlier-release.ts";
+import { progressBar, say } from "./say.ts";
+import { applianceCommand, stopForSwitch } from "./steps/appliance-command.ts";
+import { checkImages } from "./steps/check-images.ts";
+import { currentRelease, isCurrent, makeCurrent, releaseFolder } from "./steps/current-release.ts";
+import { keepForReturn } from "./upgrade/people-database.ts";
+import { trustRegistry } from "./steps/docker-trust.ts";
+import { importBlobs } from "./steps/import-blobs.ts";
+import { stageTree } from "./steps/stage-tree.ts";
+import { LAST_STEP, type Step, SWITCH_STEP } from "./steps/step.ts";
 
 export function planSteps(request: InstallRequest, bundle: VerifiedBundle): Step[] {
   const { root, config } = request;

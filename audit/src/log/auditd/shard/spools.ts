@@ -6,9 +6,9 @@ import { inOrder, isSlug } from "../../format/shard/shard-plan.ts";
 import { parseCheckpoint } from "../../format/note/checkpoint.ts";
 import { shardFolder } from "../../format/shard/shards.ts";
 import type { Spooled } from "../../format/wire/frames.ts";
-import type { OpenShard } from "../shard/open-shard.ts";
-import { exists } from "../shard/shard-files.ts";
-import { Sidecar } from "./sidecar.ts";
+import type { OpenShard } from "./open-shard.ts";
+import { exists } from "../shard-files.ts";
+import { Sidecar } from "../commit/sidecar.ts";
 
 export class Spools {
   readonly #auditDir: string;

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { nodeConfigFile } from "@resontech/appliance/node-context";
-import { Journal } from "../journal.ts";
-import { ROOT_ENTRIES, rootState } from "../steps/root-folder.ts";
+import { Journal } from "./journal.ts";
+import { ROOT_ENTRIES, rootState } from "./steps/root-folder.ts";
 
 export const DEFAULT_NODE_ROOT = "/opt/resontech-node";
 /** Takes this host away from the appliance again. */

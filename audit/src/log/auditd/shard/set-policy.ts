@@ -2,15 +2,15 @@ import { hash } from "node:crypto";
 import type { ApprovalProof } from "@resontech/contracts/approval-proof";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import { replaceFile, type WithRoom } from "@resontech/frame/durable-file";
-import { type Approved, judgeApproval } from "../../../approvals/judge-approval.ts";
+import { type Approved, judgeApproval } from "../../approvals/judge-approval.ts";
 import { AUDITD } from "../decisions/ledger.ts";
 import { logLinesViolation } from "../decisions/policy-change.ts";
 import { begun, done, isUsed } from "../decisions/used-approvals.ts";
 import { type Policy, PolicyError } from "../../format/note/policy.ts";
 import { ControlRefused } from "../ports/control-port.ts";
-import type { OpenShard } from "../shard/open-shard.ts";
-import { parseTrustPolicy, type TrustPolicy } from "./trust-policy.ts";
-import { readUsedApprovals, writeUsedApprovals } from "./used-approvals-file.ts";
+import type { OpenShard } from "./open-shard.ts";
+import { parseTrustPolicy, type TrustPolicy } from "../trust/trust-policy.ts";
+import { readUsedApprovals, writeUsedApprovals } from "../trust/used-approvals-file.ts";
 
 /**
  * Other witnesses, another quorum. Asked for on record, written, then its outcome: witnesses are believed by the file alone.

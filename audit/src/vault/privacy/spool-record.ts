@@ -1,8 +1,8 @@
 /** What keeps the vault from taking over what waits is told in the log once, and once that it is over. */
 import { randomUUID } from "node:crypto";
-import type { SpoolBlocked } from "../privacy/intake.ts";
-import type { AuditRecord } from "./audit-record.ts";
-import type { Outbox } from "./outbox.ts";
+import type { SpoolBlocked } from "./intake.ts";
+import type { AuditRecord } from "../record/audit-record.ts";
+import type { Outbox } from "../record/outbox.ts";
 
 const NAME = "blocked-spool";
 type Blocked = { origin: string; segment: string; reason: string };

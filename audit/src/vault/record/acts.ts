@@ -9,7 +9,7 @@ import type Database from "better-sqlite3";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { ActKind, ActState } from "../decisions/act-state.ts";
 import type { KeyName } from "../keys/key-table.ts";
-import type { Outbox } from "../record/outbox.ts";
+import type { Outbox } from "./outbox.ts";
 
 export type Act = {
   op: string;

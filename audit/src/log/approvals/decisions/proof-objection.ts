@@ -5,7 +5,7 @@ import type {
   StepUpStatement,
 } from "@resontech/contracts/approval-proof";
 import type { StepUpKeys } from "@resontech/contracts/step-up-keys";
-import { stepUpNonce } from "../../log/format/approval/step-up-nonce.ts";
+import { stepUpNonce } from "../../format/approval/step-up-nonce.ts";
 
 export type Objection = { code: string; message: string };
 

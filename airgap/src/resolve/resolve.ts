@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { command } from "../cache/command.ts";
 import { wheelPlatform } from "../fetch/wheel-platform.ts";
 import { licenceOf } from "./licence-of.ts";
-import type { DebianPin, WheelPin } from "./lock-file.ts";
-import type { WheelSet } from "./roots.ts";
+import type { DebianPin, WheelPin } from "../lock/lock-file.ts";
+import type { WheelSet } from "../lock/roots.ts";
 
 const READ_METADATA = join(
   import.meta.dirname,

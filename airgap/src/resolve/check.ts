@@ -1,6 +1,6 @@
 import { findStale } from "../fetch/debian.ts";
-import { LockStaleError, type LockFile } from "./lock-file.ts";
-import { DEBIAN_ROOTS, WHEEL_SETS } from "./roots.ts";
+import { LockStaleError, type LockFile } from "../lock/lock-file.ts";
+import { DEBIAN_ROOTS, WHEEL_SETS } from "../lock/roots.ts";
 
 /**
  * Whether a build could still fetch what the lock pins: Debian's mirrors alone forget.
