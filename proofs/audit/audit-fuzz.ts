@@ -17,7 +17,7 @@ import { temporaryRoot } from "./instances/auditd-instance.ts";
 import { again } from "./fuzz/again.ts";
 import { FuzzRun } from "./fuzz/fuzz-run.ts";
 import { makeSamples } from "./fuzz/samples.ts";
-import { nodeBuilds } from "./versions/node-builds.ts";
+import { nodeBuilds } from "./instances/node-builds.ts";
 import { seededRandom } from "../seeded-random.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
 

@@ -15,7 +15,7 @@ import { temporaryRoot } from "./instances/auditd-instance.ts";
 import { HonestLog } from "./honest/honest-log.ts";
 import { openVerifierPage } from "./versions/by-page.ts";
 import { type Case, makeCases } from "./versions/cases.ts";
-import { nodeBuilds } from "./versions/node-builds.ts";
+import { nodeBuilds } from "./instances/node-builds.ts";
 import { seededRandom } from "../seeded-random.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
 

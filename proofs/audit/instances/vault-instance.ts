@@ -12,7 +12,7 @@ import type { RetentionClasses, VaultConfig } from "@resontech/contracts/vault-c
 import type { VaultStatus } from "@resontech/contracts/vault-control";
 import { PEOPLE, pinnedIn } from "../../../audit/test/step-up-people.ts";
 import { spawnPrinting } from "./auditd-instance.ts";
-import { openBox } from "../erasure/box.ts";
+import { openBox } from "./box.ts";
 
 const VAULT = fileURLToPath(import.meta.resolve("@resontech/audit/vault"));
 const RETENTION: RetentionClasses = { leavesYears: 7, disclosuresMonths: 24, anonymousMonths: 24 };
