@@ -51,6 +51,18 @@ t.test("what decides how tests run reaches all of them, a document none", async 
   t.same(reached("docs/decisions/0001-a.md", "README.md", "audit/README.md"), []);
 });
 
+t.test("a source's change reaches what reads the sources of every room", async (t) => {
+  const readers = ["exported-names", "mutual-folders", "steady-tests", "stop-order"].map(
+    (name) => `dev/test/${name}.test.ts`,
+  );
+  const changed = ["cli/src/sign-in/read-token.ts"];
+  t.same(reachedTests({ changed, imports, programs, tests: [...tests, ...readers] }), [
+    tests[0],
+    "cli/test/audit.engines.test.ts",
+    ...readers,
+  ]);
+});
+
 t.test("every change reaches what reads documents and sources alike", async (t) => {
   const documents = "dev/test/documents.test.ts";
   const among = [...tests, documents];
