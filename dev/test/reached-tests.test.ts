@@ -52,9 +52,13 @@ t.test("what decides how tests run reaches all of them, a document none", async 
 });
 
 t.test("a source's change reaches what reads the sources of every room", async (t) => {
-  const readers = ["exported-names", "mutual-folders", "steady-tests", "stop-order"].map(
-    (name) => `dev/test/${name}.test.ts`,
-  );
+  const readers = [
+    "exported-names",
+    "import-rules",
+    "mutual-folders",
+    "steady-tests",
+    "stop-order",
+  ].map((name) => `dev/test/${name}.test.ts`);
   const changed = ["cli/src/sign-in/read-token.ts"];
   t.same(reachedTests({ changed, imports, programs, tests: [...tests, ...readers] }), [
     tests[0],
