@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import t from "tap";
-import { LocalAppliance, repository } from "../../dev/local-appliance.ts";
+import { LocalAppliance, repository } from "@resontech/house/local-appliance";
 import { launchBrowser } from "./helper/launch-browser.ts";
 import { timeCode } from "./helper/time-code.ts";
 

@@ -8,8 +8,8 @@
  * `npm run prove -- audit-operations`; needs root: it mounts a disk.
  */
 import { join } from "node:path";
-import { isVerified, verifyAudit } from "../../dev/verify-audit.ts";
-import { ApplianceApi } from "../../dev/appliance-api.ts";
+import { isVerified, verifyAudit } from "@resontech/house/verify-audit";
+import { ApplianceApi } from "@resontech/house/appliance-api";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import { SmallDisk } from "@resontech/house/small-disk";
 import { untilHealthy } from "@resontech/house/until-healthy";

@@ -1,12 +1,12 @@
 /** The bundle of this tree: its size by part, and that a second build from the same cache gives the same release, in seconds. */
-import { buildBundle } from "../../dev/local-appliance.ts";
+import { buildOwnBundle } from "@resontech/house/local-appliance";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
 export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
   progress("building the bundle");
-  const first = await buildBundle();
+  const first = await buildOwnBundle();
   progress("building it again");
-  const second = await buildBundle();
+  const second = await buildOwnBundle();
   const megabytes = (bytes: number): number => Number((bytes / 1e6).toFixed(1));
   const figures = {
     total_mb: megabytes(first.bytes),

@@ -8,9 +8,9 @@
  */
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { repository } from "../../dev/local-appliance.ts";
-import { Workstation } from "../../dev/workstation.ts";
-import { ApplianceApi } from "../../dev/appliance-api.ts";
+import { repository } from "@resontech/house/local-appliance";
+import { Workstation } from "@resontech/house/workstation";
+import { ApplianceApi } from "@resontech/house/appliance-api";
 import { bench, byRound } from "./measure/bench.ts";
 import { readJobTimes } from "./measure/job-times.ts";
 import { ProofAppliance } from "@resontech/house/proof-appliance";

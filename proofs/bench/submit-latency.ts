@@ -8,8 +8,8 @@
 import { fillWorkspaces } from "@resontech/house/filled-workspaces";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import { taskOf } from "@resontech/house/task-of";
-import { ApplianceApi } from "../../dev/appliance-api.ts";
-import { untilNothingIsLeft } from "../../dev/leftovers.ts";
+import { ApplianceApi } from "@resontech/house/appliance-api";
+import { untilNothingIsLeft } from "@resontech/house/leftovers";
 import type { ProofContext, ProofResult } from "../proof.ts";
 import { quantile } from "../statistics.ts";
 import { bench } from "./measure/bench.ts";

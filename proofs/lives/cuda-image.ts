@@ -12,11 +12,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 import type { DsseEnvelope, ReleaseManifest } from "@resontech/contracts/release-manifest";
 import {
-  buildBundle,
+  buildOwnBundle,
   type BundleSummary,
   type LocalAppliance,
   repository,
-} from "../../dev/local-appliance.ts";
+} from "@resontech/house/local-appliance";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import { builtOutside, runInside } from "./network/run-inside.ts";
 import { LiveHost } from "./hosts/live-host.ts";
@@ -49,7 +49,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   if (inside !== undefined) return await proveInside(progress, inside, args.at(-1) ?? "");
 
   progress("building the bundle of profile cuda");
-  const built = await buildBundle({ profile: "cuda" });
+  const built = await buildOwnBundle({ profile: "cuda" });
   const debian = DISTRIBUTIONS.find(({ name }) => name === "Debian 12")!;
   progress("fetching a bare Debian 12");
   using host = await MinimalHost.make(debian);

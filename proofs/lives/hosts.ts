@@ -8,7 +8,7 @@
 import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DsseEnvelope, ReleaseFile } from "@resontech/contracts/release-manifest";
-import { buildBundle, type BundleSummary, repository } from "../../dev/local-appliance.ts";
+import { buildOwnBundle, type BundleSummary, repository } from "@resontech/house/local-appliance";
 import { builtOutside, runInside } from "./network/run-inside.ts";
 import { lifeOnHost } from "./hosts/life-on-host.ts";
 import { DISTRIBUTIONS, type Distribution, MinimalHost } from "./hosts/minimal-host.ts";
@@ -56,7 +56,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     return await lifeOnHost(progress, inside, args.at(-2) ?? "", args.at(-1) === "docker");
 
   progress("building the bundle");
-  const built = await buildBundle();
+  const built = await buildOwnBundle();
   const { bundle } = built;
   const tree = stage(bundle);
   try {

@@ -7,9 +7,9 @@
 import { cpSync } from "node:fs";
 import { totalmem } from "node:os";
 import { join } from "node:path";
-import { repository } from "../../dev/local-appliance.ts";
-import { Workstation } from "../../dev/workstation.ts";
-import { ApplianceApi } from "../../dev/appliance-api.ts";
+import { repository } from "@resontech/house/local-appliance";
+import { Workstation } from "@resontech/house/workstation";
+import { ApplianceApi } from "@resontech/house/appliance-api";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import type { ProofContext, ProofResult } from "../proof.ts";
 

@@ -7,9 +7,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { HostsEntry } from "../../dev/hosts-entry.ts";
-import { emptyFolder, type JoinedNode, type JoinReport } from "../../dev/joined-node.ts";
-import { NetworkNamespace } from "../../dev/network-namespace.ts";
+import { HostsEntry } from "@resontech/house/hosts-entry";
+import { emptyFolder, type JoinedNode, type JoinReport } from "@resontech/house/joined-node";
+import { NetworkNamespace } from "@resontech/house/network-namespace";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import type { ProofContext, ProofResult } from "../proof.ts";
 import { hostsToJoin } from "./life/hosts-to-join.ts";

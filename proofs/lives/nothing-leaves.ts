@@ -8,7 +8,7 @@
 import { lookup } from "node:dns/promises";
 import { createSocket } from "node:dgram";
 import { join } from "node:path";
-import { runChild } from "../../dev/child.ts";
+import { runChild } from "@resontech/house/run-child";
 import { builtOutside, runInside } from "./network/run-inside.ts";
 import { TestReleases } from "./life/test-releases.ts";
 import { buildForLife, type LifeBundles, wholeLife } from "./life/whole-life.ts";

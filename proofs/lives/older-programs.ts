@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import Database from "better-sqlite3";
-import { ReleaseTree } from "../../dev/release-tree.ts";
+import { ReleaseTree } from "@resontech/house/release-tree";
 import { columnsOf, faultsOf, lostBetween, readRows } from "./older-programs/rows.ts";
 import type { Seen } from "./older-programs/step.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";

@@ -9,11 +9,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { launchBrowser } from "../../acceptance/test/helper/launch-browser.ts";
 import { Person } from "../../acceptance/test/helper/person.ts";
-import { runChild } from "../../dev/child.ts";
-import type { LocalAppliance, Quickstart } from "../../dev/local-appliance.ts";
-import { auditReport } from "../../dev/verify-audit.ts";
+import { runChild } from "@resontech/house/run-child";
+import type { LocalAppliance, Quickstart } from "@resontech/house/local-appliance";
+import { auditReport } from "@resontech/house/verify-audit";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
-import { emptyFolder } from "../../dev/joined-node.ts";
+import { emptyFolder } from "@resontech/house/joined-node";
 import type { ProofContext, ProofResult } from "../proof.ts";
 import { LastingJob } from "./life/lasting-job.ts";
 

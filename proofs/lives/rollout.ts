@@ -6,9 +6,9 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DeploymentReply } from "@resontech/contracts/http-inference";
-import { ApplianceApi } from "../../dev/appliance-api.ts";
+import { ApplianceApi } from "@resontech/house/appliance-api";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
-import { ChatDeployment } from "../../dev/chat-deployment.ts";
+import { ChatDeployment } from "@resontech/house/chat-deployment";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
 const STREAMS = 32;

@@ -14,12 +14,12 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import {
-  buildBundle,
+  buildOwnBundle,
   installFlags,
   LocalAppliance,
   reachableRoot,
   repository,
-} from "../../dev/local-appliance.ts";
+} from "@resontech/house/local-appliance";
 import { FIRST_JOB_BYTES } from "@resontech/contracts/room-account";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
@@ -41,7 +41,7 @@ type Outcome = {
 
 export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
   progress("building the bundle");
-  const { bundle } = await buildBundle();
+  const { bundle } = await buildOwnBundle();
   const work = mkdtempSync(
     join(reachableRoot(join(repository, ".cache"), "/var/lib"), "proof-room-"),
   );

@@ -4,8 +4,8 @@
  *     npm run prove -- saturation [MINUTES]    180 unless said
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { ChatDeployment } from "../../dev/chat-deployment.ts";
-import { isVerified } from "../../dev/verify-audit.ts";
+import { ChatDeployment } from "@resontech/house/chat-deployment";
+import { isVerified } from "@resontech/house/verify-audit";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import type { ProofContext, ProofResult } from "../proof.ts";
 import { liveAndUninstall } from "./life/live-and-uninstall.ts";

@@ -6,9 +6,9 @@
  * `npm run prove -- soak [JOBS [SECONDS]]` (100 jobs in 3600 s unless said)
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { untilNothingIsLeft } from "../../dev/leftovers.ts";
-import { isVerified, verifyAudit } from "../../dev/verify-audit.ts";
-import { ApplianceApi } from "../../dev/appliance-api.ts";
+import { untilNothingIsLeft } from "@resontech/house/leftovers";
+import { isVerified, verifyAudit } from "@resontech/house/verify-audit";
+import { ApplianceApi } from "@resontech/house/appliance-api";
 import { openUploads } from "@resontech/house/open-uploads";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import { RecordedJobs } from "@resontech/house/recorded-job";

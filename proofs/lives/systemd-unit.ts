@@ -8,11 +8,11 @@ import { existsSync, mkdtempSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
-  type ApplianceStatus,
-  buildBundle,
+  type ShownStatus,
+  buildOwnBundle,
   installFlags,
   repository,
-} from "../../dev/local-appliance.ts";
+} from "@resontech/house/local-appliance";
 import type { ProofContext, ProofResult } from "../proof.ts";
 import { BootedHost } from "./systemd/booted-host.ts";
 
@@ -22,7 +22,7 @@ const HEALTHY_LIMIT_MS = 180_000;
 
 export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
   progress("building the bundle");
-  const { bundle } = await buildBundle();
+  const { bundle } = await buildOwnBundle();
   await using host = new BootedHost(mkdtempSync(join(repository, ".cache", "booted-")), bundle);
   const root = join(host.data, "root");
   const command = join(root, "current", "bin", "appliance");
@@ -34,7 +34,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     const from = Date.now();
     for (; Date.now() - from < HEALTHY_LIMIT_MS; await sleep(500)) {
       const text = await appliance("status", "--json").catch(() => "");
-      const { parts = [] } = text === "" ? {} : (JSON.parse(text) as Partial<ApplianceStatus>);
+      const { parts = [] } = text === "" ? {} : (JSON.parse(text) as Partial<ShownStatus>);
       if (parts.length > 0 && parts.every(({ phase }) => phase === "healthy"))
         return Math.round((Date.now() - from) / 100) / 10;
     }

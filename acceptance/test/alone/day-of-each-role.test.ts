@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { strFromU8, unzipSync } from "fflate";
 import t from "tap";
-import { type ApplianceStatus, LocalAppliance } from "../../../dev/local-appliance.ts";
+import { type ShownStatus, LocalAppliance } from "@resontech/house/local-appliance";
 import { launchBrowser } from "../helper/launch-browser.ts";
 import { picturePages } from "../helper/picture-pages.ts";
 import { Person } from "../helper/person.ts";
@@ -76,7 +76,7 @@ t.test(
   "an operator finds the node that is silent, drains it, and makes a join token",
   async (t) => {
     const { page } = admin;
-    const { parts } = JSON.parse(await appliance.command(["status", "--json"])) as ApplianceStatus;
+    const { parts } = JSON.parse(await appliance.command(["status", "--json"])) as ShownStatus;
     const pid = parts.find(({ name }) => name === "agent")?.pid ?? 0;
     await admin.goTo("Appliance");
     process.kill(pid, "SIGSTOP");

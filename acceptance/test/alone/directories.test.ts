@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import t from "tap";
-import { LocalAppliance } from "../../../dev/local-appliance.ts";
+import { LocalAppliance } from "@resontech/house/local-appliance";
 import { launchBrowser } from "../helper/launch-browser.ts";
 import {
   prepareProvider,

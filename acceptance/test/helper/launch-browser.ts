@@ -1,6 +1,6 @@
 import { launchBrowser as launchAt } from "@resontech/house/launch-browser";
 import type { Browser } from "playwright-core";
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
 
 /** @param others origins on this host's loopback that it reaches beside the appliance's own */
 export async function launchBrowser(

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
 import { timeCode } from "./time-code.ts";
 
 const STEP_MS = 30_000;

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { repository } from "../../../dev/local-appliance.ts";
+import { repository } from "@resontech/house/local-appliance";
 import type { Test } from "tap";
 import type { Person } from "./person.ts";
 

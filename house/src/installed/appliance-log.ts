@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readLeaves } from "../../../audit/test/helper.ts";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
+import type { LocalAppliance } from "./local-appliance.ts";
 
 /** Longer than auditd takes to sign for what it has taken. */
 const COVERED_MS = 1_500;

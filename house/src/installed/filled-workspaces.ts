@@ -1,8 +1,8 @@
 /** Many workspaces of the digits job in one bucket, ready to be submitted by `taskOf`, behind a job that holds all workers and does nothing. */
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { repository } from "../../../dev/local-appliance.ts";
-import { Workstation } from "../../../dev/workstation.ts";
+import { repository } from "./local-appliance.ts";
+import { Workstation } from "./workstation.ts";
 import type { ProofAppliance } from "./proof-appliance.ts";
 
 const SCRIPTS = ["house/src/installed/fill_workspaces.py", "acceptance/test/jobs/slow_model.py"];

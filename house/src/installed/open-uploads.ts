@@ -1,4 +1,4 @@
-import type { Workstation } from "../../../dev/workstation.ts";
+import type { Workstation } from "./workstation.ts";
 
 const SCRIPT = `
 import json, os, boto3

@@ -2,14 +2,14 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import {
-  buildBundle,
+  buildOwnBundle,
   type BundleSummary,
   type InstallOptions,
   LocalAppliance,
   reachableRoot,
   repository,
-} from "../../../dev/local-appliance.ts";
-import { Workstation } from "../../../dev/workstation.ts";
+} from "./local-appliance.ts";
+import { Workstation } from "./workstation.ts";
 
 /** Two proofs at once would share one root; the installer's own lock refuses the second. */
 const OPTIONS = {
@@ -60,7 +60,7 @@ export class ProofAppliance implements AsyncDisposable {
     const options = { ...OPTIONS, ...(second ? SECOND : {}), ...change };
     mkdirSync(join(repository, ".cache"), { recursive: true });
     if (built === undefined) progress("building the bundle");
-    const bundle = built ?? (await buildBundle());
+    const bundle = built ?? (await buildOwnBundle());
     if (existsSync(join(options.root, "journal"))) {
       progress("removing what an earlier run left");
       await (await LocalAppliance.install(bundle.bundle, options)).uninstall();

@@ -1,6 +1,6 @@
 /** What `appliance status` finds, as lines of `severity code: what`. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
+import type { LocalAppliance } from "./local-appliance.ts";
 
 /** From when there is room again until status finds no fault. */
 const CLEAR_LIMIT_MS = 60_000;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
+import type { LocalAppliance } from "./local-appliance.ts";
 
 /** Longer than the supervisor waits before it starts a part that ended often. */
 const LIMIT_MS = 90_000;

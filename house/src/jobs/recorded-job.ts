@@ -3,8 +3,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
-import { type LocalAppliance, repository } from "../../../dev/local-appliance.ts";
-import { Workstation } from "../../../dev/workstation.ts";
+import { type LocalAppliance, repository } from "../installed/local-appliance.ts";
+import { Workstation } from "../installed/workstation.ts";
 import { type ContainerProcess, runningMembers } from "./member-containers.ts";
 
 export type RecordedJobOptions = {

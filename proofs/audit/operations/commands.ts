@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import type { ApprovalProof } from "@resontech/contracts/approval-proof";
 import { OFFICER, StepUpPeople } from "../../../audit/test/step-up-people.ts";
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
 import type { ApplianceLog } from "@resontech/house/appliance-log";
 
 const SEEN_WITHIN_MS = 30_000;

@@ -5,8 +5,8 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
-import type { ApplianceApi } from "../../../dev/appliance-api.ts";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
+import type { ApplianceApi } from "@resontech/house/appliance-api";
 import { readFindings, untilClear } from "@resontech/house/status-findings";
 import type { SmallDisk } from "@resontech/house/small-disk";
 import type { RecordedJobs } from "@resontech/house/recorded-job";

@@ -1,4 +1,4 @@
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
 import { parentOf } from "./parent-of.ts";
 import { type RetainedHeap, retainedHeap } from "./retained-heap.ts";
 

@@ -1,8 +1,8 @@
 /** Where the seconds of one job went: the kernel's own events, and NVFlare's log and the metrics that the job left as its output. */
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
-import type { Workstation } from "../../../dev/workstation.ts";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
+import type { Workstation } from "@resontech/house/workstation";
 
 export type JobTimes = {
   /** From acceptance to the stored model. */

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
 import { parentOf } from "./parent-of.ts";
 
 export type Resources = {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { json } from "node:stream/consumers";
 import { PEER_HEADER } from "@resontech/contracts/peer-header";
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
 
 /** A request on the coordinator's own socket, as the front door makes it, with the first user's key. */
 export async function askBehindTheDoor(

@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
 
 const LIBRARY = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1";
 /** Of the host, not a package. */

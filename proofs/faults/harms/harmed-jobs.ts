@@ -2,9 +2,9 @@
 import type { ProofAppliance } from "@resontech/house/proof-appliance";
 import { openUploads } from "@resontech/house/open-uploads";
 import { RecordedJobs } from "@resontech/house/recorded-job";
-import { ApplianceApi } from "../../../dev/appliance-api.ts";
-import { untilNothingIsLeft } from "../../../dev/leftovers.ts";
-import { type Verdicts, verifyAudit } from "../../../dev/verify-audit.ts";
+import { ApplianceApi } from "@resontech/house/appliance-api";
+import { untilNothingIsLeft } from "@resontech/house/leftovers";
+import { type AuditVerdicts, verifyAudit } from "@resontech/house/verify-audit";
 import { doublesOf } from "../judge/doubles.ts";
 import { readRecord } from "../judge/record.ts";
 import { LivingContainers } from "../watch/living-containers.ts";
@@ -67,7 +67,7 @@ export class HarmedJobs implements AsyncDisposable {
   }
 
   /** What the verifier says of the log, by the release that ran. */
-  async verify(): Promise<Verdicts> {
+  async verify(): Promise<AuditVerdicts> {
     const { appliance, bundle } = this.#installed;
     return await verifyAudit(appliance, this.#installed.folder("audit"), bundle.bundle);
   }

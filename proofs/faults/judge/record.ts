@@ -1,7 +1,7 @@
 /** What a recorded job (house/src/jobs/recorded) says of itself, read from the coordinator's own rows: sites' metrics as they came. */
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
 import { overlapsOf } from "../watch/overlaps.ts";
 
 type Tick = { site: string; instance: string; at: number; round: number; seen: number };

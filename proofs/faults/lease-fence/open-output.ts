@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "@nats-io/transport-node";
 import { agentInboxPrefix, agentSubject } from "@resontech/contracts/agent-protocol";
 import type { RecordedJobs } from "@resontech/house/recorded-job";
-import type { SecondNode } from "../../../dev/second-node.ts";
+import type { SecondNode } from "@resontech/house/second-node";
 
 /** From the fence until the object store knows the upload no more. */
 const ABORT_LIMIT_MS = 10_000;

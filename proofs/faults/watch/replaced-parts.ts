@@ -1,5 +1,5 @@
 /** Which parts of an appliance are other processes than they were: the supervisor's own count begins anew for a part that ran for a while. */
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
 
 export class ReplacedParts {
   readonly #appliance: LocalAppliance;

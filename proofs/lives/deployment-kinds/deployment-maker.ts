@@ -3,9 +3,9 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { writeHttpImage } from "../../../agent/test/helper/image-layout.ts";
-import { type Answer, ApplianceApi } from "../../../dev/appliance-api.ts";
-import { runChild } from "../../../dev/child.ts";
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
+import { type ApiAnswer, ApplianceApi } from "@resontech/house/appliance-api";
+import { runChild } from "@resontech/house/run-child";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
 import { embeddingsPython } from "../../../parts/inference-gateway/test/helper/embeddings-python.ts";
 import { llamaPython } from "../../../parts/inference-gateway/test/helper/llama-python.ts";
 import type { ProofAppliance } from "@resontech/house/proof-appliance";
@@ -37,12 +37,12 @@ export class Deployment {
   }
 
   /** @param path below the deployment's endpoint */
-  call(path: string, body: unknown): Promise<Answer> {
+  call(path: string, body: unknown): Promise<ApiAnswer> {
     return this.#api.call("POST", `/inference/${this.id}/${path}`, body, `Bearer ${this.key}`);
   }
 
   /** @param path below `/v1` */
-  callV1(path: string, body: unknown): Promise<Answer> {
+  callV1(path: string, body: unknown): Promise<ApiAnswer> {
     return this.#api.call("POST", `/v1/${path}`, body, `Bearer ${this.key}`);
   }
 }

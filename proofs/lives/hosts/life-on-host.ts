@@ -7,8 +7,8 @@ import {
   type BundleSummary,
   type LocalAppliance,
   repository,
-} from "../../../dev/local-appliance.ts";
-import { isVerified, verifyAudit } from "../../../dev/verify-audit.ts";
+} from "@resontech/house/local-appliance";
+import { isVerified, verifyAudit } from "@resontech/house/verify-audit";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import { untilHealthy } from "@resontech/house/until-healthy";
 import type { ProofResult } from "../../proof.ts";

@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Enter } from "../../../dev/local-appliance.ts";
+import type { Enter } from "@resontech/house/local-appliance";
 
 /**
  * `$1` the root, then folders that are seen at the same path as here. /run/resontech is, too: the proof reads there from outside. `pivot_root`, because runc can't make the root of a plain chroot private.

@@ -1,7 +1,7 @@
 /** Two NVIDIA devices that are none, for a host that lives in a folder: a stand-in for the vendor's tool, and a CDI specification. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { repository } from "../../../dev/local-appliance.ts";
+import { repository } from "@resontech/house/local-appliance";
 
 /** One answer of the real tool; name, bus and id are changed. */
 const RECORDED = join(repository, "agent", "test", "probes", "fixtures", "tesla-t4.xml");

@@ -1,6 +1,6 @@
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
-import { JoinedNode } from "../../../dev/joined-node.ts";
-import type { NetworkNamespace } from "../../../dev/network-namespace.ts";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
+import { JoinedNode } from "@resontech/house/joined-node";
+import type { NetworkNamespace } from "@resontech/house/network-namespace";
 
 /** Two hosts that may become nodes of an appliance, one in each network. */
 export function hostsToJoin(

@@ -3,10 +3,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TaskReply } from "@resontech/contracts/http-tasks";
-import { ApplianceApi } from "../../../dev/appliance-api.ts";
-import { runChild } from "../../../dev/child.ts";
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
-import type { Workstation } from "../../../dev/workstation.ts";
+import { ApplianceApi } from "@resontech/house/appliance-api";
+import { runChild } from "@resontech/house/run-child";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
+import type { Workstation } from "@resontech/house/workstation";
 
 const HOURS = 4;
 

@@ -1,5 +1,5 @@
 import type { ProofAppliance } from "@resontech/house/proof-appliance";
-import { hostState } from "../../../dev/host-state.ts";
+import { hostState } from "@resontech/house/host-state";
 
 /** Lives on an installed appliance, and uninstalls it whatever happens. @returns what of it is left on this host, too */
 export async function liveAndUninstall<Lived>(

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { BundleSummary } from "../../../dev/local-appliance.ts";
-import { ReleaseTree, type TestRelease } from "../../../dev/release-tree.ts";
+import type { BundleSummary } from "@resontech/house/local-appliance";
+import { ReleaseTree, type TestRelease } from "@resontech/house/release-tree";
 
 export class TestReleases implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), "rt-releases-"));

@@ -2,8 +2,8 @@
  * The life of an appliance in one go: `install.sh`, a federated job, a newer release and back, its log verified, uninstall. Proofs run it in networks of
  * their own.
  */
-import { buildBundle, type BundleSummary } from "../../../dev/local-appliance.ts";
-import { isVerified } from "../../../dev/verify-audit.ts";
+import { buildOwnBundle, type BundleSummary } from "@resontech/house/local-appliance";
+import { isVerified } from "@resontech/house/verify-audit";
 import type { ProofResult } from "../../proof.ts";
 import { liveAndUninstall } from "./live-and-uninstall.ts";
 import type { TestReleases } from "./test-releases.ts";
@@ -15,7 +15,7 @@ export type LifeBundles = { bundle: BundleSummary; newer: BundleSummary };
 
 /** Built where the network may be used. */
 export async function buildForLife(releases: TestReleases): Promise<LifeBundles> {
-  const bundle = await buildBundle();
+  const bundle = await buildOwnBundle();
   const newer = await releases.ofThis("newer", { version: "0.9.0", releaseNumber: 2 });
   return { bundle, newer };
 }

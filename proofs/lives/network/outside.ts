@@ -5,7 +5,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { NetworkNamespace } from "../../../dev/network-namespace.ts";
+import { NetworkNamespace } from "@resontech/house/network-namespace";
 
 /** TEST-NET-2 of RFC 5737. */
 const ADDRESS = "198.51.100.7";

@@ -1,6 +1,6 @@
 /** A proof's part that runs in a network of its own: the same proof once more, by a process that was entered there, asked by its arguments. */
 import { join } from "node:path";
-import { runChild } from "../../../dev/child.ts";
+import { runChild } from "@resontech/house/run-child";
 import type { ProofResult } from "../../proof.ts";
 
 const INSIDE = "--inside";

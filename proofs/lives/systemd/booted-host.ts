@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { runChild } from "../../../dev/child.ts";
+import { runChild } from "@resontech/house/run-child";
 
 const BOOT_LIMIT_MS = 60_000;
 

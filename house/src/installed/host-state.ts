@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { findPaths } from "./find-paths.ts";
+import { findPaths } from "../find-paths.ts";
 
 /** What of this host an appliance may have made outside its root, looked for from outside the product: one line each. */
 export function hostState(instance: string, root: string): string[] {

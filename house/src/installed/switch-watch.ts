@@ -15,7 +15,7 @@ const LIMIT_MS = 5_000;
  * @property told how often each answer came
  * @property strange answers, or lacks of one, that tell a caller nothing of when to come again
  */
-export type Seen = {
+export type SwitchSeen = {
   calls: number;
   awayMs: number[];
   told: Record<string, number>;
@@ -27,7 +27,7 @@ type Watched = { url: URL; ca: Buffer; good: number };
 export class SwitchWatch {
   readonly #watched: Watched;
   readonly #over = new AbortController();
-  readonly #seen: Seen = { calls: 0, awayMs: [], told: {}, strange: [] };
+  readonly #seen: SwitchSeen = { calls: 0, awayMs: [], told: {}, strange: [] };
   #running: Promise<void> = Promise.resolve();
 
   private constructor(watched: Watched) {
@@ -56,7 +56,7 @@ export class SwitchWatch {
     return watch;
   }
 
-  async end(): Promise<Seen> {
+  async end(): Promise<SwitchSeen> {
     this.#over.abort();
     await this.#running;
     return this.#seen;

@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { hostState } from "./host-state.ts";
 import type { LocalAppliance } from "./local-appliance.ts";
-import type { NetworkNamespace } from "./network-namespace.ts";
+import type { NetworkNamespace } from "../network/network-namespace.ts";
 
 export type JoinedNodeOptions = {
   appliance: LocalAppliance;

@@ -6,10 +6,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isRootPath } from "@resontech/installer/root-path";
-import { runChild } from "./child.ts";
-import type { Phases } from "./phases.ts";
+import { runChild } from "../run-child.ts";
 
-export const repository = join(import.meta.dirname, "..");
+export const repository = join(import.meta.dirname, "..", "..", "..");
 
 /** What `airgap build --json` says in its last line. */
 export type BundleSummary = {
@@ -23,7 +22,7 @@ export type BundleSummary = {
 };
 
 /** Builds the bundle from this tree; a second build takes seconds, because every step is kept by the digest of its inputs. */
-export async function buildBundle({
+export async function buildOwnBundle({
   profile = "cpu",
 }: {
   profile?: "cpu" | "cuda";
@@ -49,7 +48,7 @@ export async function buildBundle({
 export type Quickstart = Readonly<Record<string, string>>;
 
 /** The part of `appliance status --json` that is read here. */
-export type ApplianceStatus = {
+export type ShownStatus = {
   parts: { name: string; phase: string; pid: number | null; restarts: number }[];
   findings: { severity: string; code: string; what: string; todo: string }[];
 };
@@ -208,13 +207,13 @@ export class LocalAppliance {
   }
 
   /** What `appliance status --json` says, of one that is not whole just now as well. */
-  status(): ApplianceStatus {
+  status(): ShownStatus {
     const command = join(this.root, "current", "bin", "appliance");
     const { stdout } = spawnSync(
       ...this.#enter(command, ["--root", this.root, "status", "--json"]),
       { encoding: "utf8" },
     );
-    return JSON.parse(stdout) as ApplianceStatus;
+    return JSON.parse(stdout) as ShownStatus;
   }
 
   /** The environment that the first user's quickstart sets; plain values, no shell quoting. */
@@ -254,8 +253,8 @@ export function isRunning(root: string): boolean {
 }
 
 /** Says what a build cost, in the person's words. */
-export function describeBundle(phases: Phases, bundle: BundleSummary): void {
-  phases.say(
+export function describeBundle(say: (line: string) => void, bundle: BundleSummary): void {
+  say(
     `bundle ${bundle.version}: ${(bundle.bytes / 1e6).toFixed(0)} MB in ${bundle.seconds} s, of which ${bundle.downloadSeconds} s download`,
   );
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { TaskReply } from "@resontech/contracts/http-tasks";
 import type { LocalAppliance } from "./local-appliance.ts";
 
-export type Answer = { status: number; body: unknown };
+export type ApiAnswer = { status: number; body: unknown };
 
 export class ApplianceApi {
   readonly #base: string;
@@ -30,8 +30,8 @@ export class ApplianceApi {
     path: string,
     body?: unknown,
     authorization = `Bearer ${this.#key}`,
-  ): Promise<Answer> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  ): Promise<ApiAnswer> {
+    const { promise, resolve, reject } = Promise.withResolvers<ApiAnswer>();
     const headers = {
       authorization,
       ...(body === undefined ? {} : { "content-type": "application/json" }),

@@ -2,8 +2,8 @@
 import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import t from "tap";
-import { runChild } from "../child.ts";
-import { ReleaseTree } from "../release-tree.ts";
+import { runChild } from "../src/run-child.ts";
+import { ReleaseTree } from "../src/installed/release-tree.ts";
 
 t.test("a room of the tree finds the tree's rooms, parts among them", async (t) => {
   const { folder } = ReleaseTree.ofThis(t.testdir());

@@ -1,10 +1,10 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { CommandFailedError, runChild } from "./child.ts";
+import { CommandFailedError, runChild } from "../run-child.ts";
 import type { LocalAppliance } from "./local-appliance.ts";
 
 /** Name → `PASS`, `FAIL` or `NOT CHECKED`. */
-export type Verdicts = Record<string, string>;
+export type AuditVerdicts = Record<string, string>;
 
 /** What the verifier says, as far as it is read here. */
 export type AuditReport = {
@@ -15,18 +15,18 @@ export type AuditReport = {
 /** What needs neither witness nor an older checkpoint: whoever alters the log, or tells of one thing in two ways, fails one of them. */
 const REQUIRED = ["SIGNATURE", "INTEGRITY", "COMPLETENESS"];
 
-export const isVerified = (verdicts: Verdicts): boolean =>
+export const isVerified = (verdicts: AuditVerdicts): boolean =>
   REQUIRED.every((name) => verdicts[name] === "PASS");
 
-export const verdictsOf = ({ verdicts }: AuditReport): Verdicts =>
+export const verdictsOf = ({ verdicts }: AuditReport): AuditVerdicts =>
   Object.fromEntries(Object.entries(verdicts).map(([name, { verdict }]) => [name, verdict]));
 
-/** Verdicts by the vendor's release in the bundle. @throws where the log does not say what was started */
+/** AuditVerdicts by the vendor's release in the bundle. @throws where the log does not say what was started */
 export async function verifyAudit(
   appliance: LocalAppliance,
   work: string,
   bundle: string,
-): Promise<Verdicts> {
+): Promise<AuditVerdicts> {
   const report = await auditReport(appliance, work, [join(bundle, "release.json")]);
   // What was started is the bundle's, COMPLETENESS says; where nothing was measured it has nothing to say.
   if (report.binaries.compared === 0) throw new Error("the log says of no part what it runs");

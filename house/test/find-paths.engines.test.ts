@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import t from "tap";
-import { findPaths } from "../find-paths.ts";
+import { findPaths } from "../src/find-paths.ts";
 
 t.test("folders that vanish while it looks are not there, the others are found", async (t) => {
   const root = t.testdir({ kept: { "a.txt": "a" } });

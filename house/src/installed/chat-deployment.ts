@@ -6,9 +6,9 @@ import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { runChild } from "./child.ts";
+import { runChild } from "../run-child.ts";
 import type { LocalAppliance } from "./local-appliance.ts";
-import { llamaPython } from "../parts/inference-gateway/test/helper/llama-python.ts";
+import { llamaPython } from "../../../parts/inference-gateway/test/helper/llama-python.ts";
 
 const AGAIN_MS = 200;
 

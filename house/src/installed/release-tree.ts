@@ -10,9 +10,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { DEFAULT_CACHE } from "@resontech/airgap/engines";
-import { runChild } from "./child.ts";
+import { runChild } from "../run-child.ts";
 import { type BundleSummary, repository } from "./local-appliance.ts";
-import { readRooms } from "./tests/read-rooms.ts";
+import { readRooms } from "../../../dev/tests/read-rooms.ts";
 
 const ROOMS = "@resontech";
 const ARCHIVE_BYTES = 512 * 1024 ** 2;

@@ -6,7 +6,7 @@
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runChild } from "./child.ts";
+import { runChild } from "../run-child.ts";
 import { type LocalAppliance, repository } from "./local-appliance.ts";
 
 export type JobOutcome = { id: string; state: string; seconds: number; accuracyByRound: number[] };
