@@ -7,15 +7,11 @@
 import type { ControlReply, ControlRequest } from "@resontech/contracts/control-protocol";
 import Database from "better-sqlite3";
 import { KEY_SCOPES } from "@resontech/contracts/http-identity";
-import { decide } from "../../coordinator/src/authorization/decide.ts";
-import type { Action } from "../../coordinator/src/authorization/actions.ts";
-import type { Caller, RoleGrant } from "../../coordinator/src/authorization/caller.ts";
+import { decide } from "@resontech/coordinator/decide";
+import type { Action } from "@resontech/coordinator/actions";
+import type { Caller, RoleGrant } from "@resontech/coordinator/caller";
 import { isRefusalCode } from "../../coordinator/src/authorization/refusals.ts";
-import {
-  APPLIANCE_ROLES,
-  type ApplianceRole,
-  PROJECT_ROLES,
-} from "../../coordinator/src/authorization/roles.ts";
+import { APPLIANCE_ROLES, type ApplianceRole, PROJECT_ROLES } from "@resontech/coordinator/roles";
 import { givenBeside } from "../../coordinator/src/identity/decisions/duties.ts";
 import { CONTROL_ACTIONS } from "../../coordinator/src/control/verbs.ts";
 import { isInFilter } from "../../coordinator/src/db/row-filter.ts";

@@ -5,7 +5,7 @@
  * `npm run prove -- role-schemas [EXAMPLES]`
  */
 import type { ControlReply } from "@resontech/contracts/control-protocol";
-import { APPLIANCE_ROLES } from "../../coordinator/src/authorization/roles.ts";
+import { APPLIANCE_ROLES } from "@resontech/coordinator/roles";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
 import { trySchemas } from "../../coordinator/test/helper/schemathesis.ts";
 import { readLeaves } from "../../audit/test/helper.ts";

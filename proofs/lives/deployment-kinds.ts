@@ -6,8 +6,8 @@
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { launchBrowser } from "../../acceptance/test/helper/launch-browser.ts";
-import { Person } from "../../acceptance/test/helper/person.ts";
+import { launchApplianceBrowser } from "@resontech/house/appliance-browser";
+import { SignedInPerson } from "@resontech/house/signed-in-person";
 import { repository } from "@resontech/house/local-appliance";
 import { isVerified } from "@resontech/house/verify-audit";
 import { Workstation } from "@resontech/house/workstation";
@@ -125,9 +125,9 @@ async function live(installed: ProofAppliance, progress: (line: string) => void)
     usage: usage.includes(hub.id) && usage.includes(embeddings.id),
     metrics: all.every(({ id }) => metrics.includes(id)),
   };
-  const browser = await launchBrowser(appliance);
+  const browser = await launchApplianceBrowser(appliance);
   stack.defer(() => browser.close());
-  const person = await Person.signIn(browser, appliance, "maker");
+  const person = await SignedInPerson.signIn(browser, appliance, "maker");
   const page = await onPages(
     person,
     echo.id,
@@ -140,7 +140,13 @@ async function live(installed: ProofAppliance, progress: (line: string) => void)
 }
 
 /** The list, one deployment, and a call from its page. */
-async function onPages(person: Person, id: string, key: string, count: number, pictures: string) {
+async function onPages(
+  person: SignedInPerson,
+  id: string,
+  key: string,
+  count: number,
+  pictures: string,
+) {
   const { page, complaints } = person;
   await person.open("/inference");
   await page.getByRole("link", { name: "echo" }).waitFor();

@@ -7,8 +7,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { launchBrowser } from "../../acceptance/test/helper/launch-browser.ts";
-import { Person } from "../../acceptance/test/helper/person.ts";
+import { launchApplianceBrowser } from "@resontech/house/appliance-browser";
+import { SignedInPerson } from "@resontech/house/signed-in-person";
 import { ApplianceApi } from "@resontech/house/appliance-api";
 import { ChatDeployment } from "@resontech/house/chat-deployment";
 import { runChild } from "@resontech/house/run-child";
@@ -66,9 +66,9 @@ async function live(installed: ProofAppliance, progress: (line: string) => void)
   await chat.deploy();
   const said = await chat.answer();
   const shared = await bucket.s3.presign("GET", [bucket.name, LastingJob.SCRIPT], {}, 3_600);
-  const browser = await launchBrowser(appliance);
+  const browser = await launchApplianceBrowser(appliance);
   stack.defer(() => browser.close());
-  let person = await Person.signIn(browser, appliance, "renamed");
+  let person = await SignedInPerson.signIn(browser, appliance, "renamed");
 
   const before = stateOf(appliance);
   const plan = await appliance.command(["rename", SECOND, "--dry-run"]);
@@ -84,7 +84,7 @@ async function live(installed: ProofAppliance, progress: (line: string) => void)
     const endpoint = await chat.saysAgain(said, ANSWERS_MS);
     const [seen, seenStore] = [await door.end(), await store.end()];
     const oldSession = await isSignedIn(appliance, person);
-    person = await Person.signIn(browser, appliance, "renamed");
+    person = await SignedInPerson.signIn(browser, appliance, "renamed");
     renames.push({
       ...{ name, seconds: Math.round(seconds), endpoint },
       told: user.quickstart()["RESON_BASE_URL"]?.includes(`//${name}:`) === true,
@@ -117,7 +117,7 @@ async function isServed(appliance: LocalAppliance, url: string): Promise<boolean
 }
 
 /** Whether the pages of the appliance, under its name of now, know the person. */
-async function isSignedIn(appliance: LocalAppliance, { page }: Person): Promise<boolean> {
+async function isSignedIn(appliance: LocalAppliance, { page }: SignedInPerson): Promise<boolean> {
   await page.goto(`${appliance.quickstart()["RESON_BASE_URL"]}/`);
   const inside = page.getByRole("navigation", { name: "Pages" });
   await inside.or(page.locator("#username")).first().waitFor();

@@ -7,8 +7,8 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { launchBrowser } from "../../acceptance/test/helper/launch-browser.ts";
-import { Person } from "../../acceptance/test/helper/person.ts";
+import { launchApplianceBrowser } from "@resontech/house/appliance-browser";
+import { SignedInPerson } from "@resontech/house/signed-in-person";
 import { runChild } from "@resontech/house/run-child";
 import type { LocalAppliance, Quickstart } from "@resontech/house/local-appliance";
 import { auditReport } from "@resontech/house/verify-audit";
@@ -137,10 +137,10 @@ async function restore(
   const back = job.on(appliance);
   const byOldKey = await back.reply(`Bearer ${quickstart["RESON_API_KEY"] ?? ""}`);
   const ended = await back.untilEnded(JOB_MS);
-  const browser = await launchBrowser(appliance);
+  const browser = await launchApplianceBrowser(appliance);
   let signsIn = false;
   try {
-    const person = await Person.signIn(browser, appliance, "of-before");
+    const person = await SignedInPerson.signIn(browser, appliance, "of-before");
     signsIn = await person.page.getByRole("navigation", { name: "Pages" }).isVisible();
   } finally {
     await browser.close();

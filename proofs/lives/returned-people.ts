@@ -7,7 +7,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
-import { launchBrowser } from "../../acceptance/test/helper/launch-browser.ts";
+import { launchApplianceBrowser } from "@resontech/house/appliance-browser";
 import type { BundleSummary, LocalAppliance } from "@resontech/house/local-appliance";
 import { isVerified } from "@resontech/house/verify-audit";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
@@ -64,7 +64,7 @@ async function live(
   progress: (line: string) => void,
 ) {
   const { appliance } = installed;
-  const browser = await launchBrowser(appliance);
+  const browser = await launchApplianceBrowser(appliance);
   try {
     const people = new People(browser, appliance);
     const keycloaks = [keycloakOf(appliance)];

@@ -10,10 +10,10 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { S3ObjectStore } from "../../coordinator/src/storage/object-store.ts";
-import { S3ResponseError, S3Transport } from "../../coordinator/src/storage/s3-transport.ts";
-import { launchBrowser } from "../../acceptance/test/helper/launch-browser.ts";
-import { Person } from "../../acceptance/test/helper/person.ts";
+import { S3ObjectStore } from "@resontech/coordinator/object-store";
+import { S3ResponseError, S3Transport } from "@resontech/coordinator/s3-transport";
+import { launchApplianceBrowser } from "@resontech/house/appliance-browser";
+import { SignedInPerson } from "@resontech/house/signed-in-person";
 import { Workstation } from "@resontech/house/workstation";
 import { ChatDeployment } from "@resontech/house/chat-deployment";
 import { runChild } from "@resontech/house/run-child";
@@ -110,9 +110,9 @@ async function live(installed: ProofAppliance, bundles: Bundles, progress: (line
   const digits = await Workstation.open(users, installed.folder("digits"));
   await digits.python(["/example/make_shards.py", "--out", "/work"]);
   const job = await LastingJob.train(users, digits, { rounds: ROUNDS }, progress);
-  const browser = await launchBrowser(appliance);
+  const browser = await launchApplianceBrowser(appliance);
   stack.defer(() => browser.close());
-  const person = await Person.signIn(browser, appliance, "of-before");
+  const person = await SignedInPerson.signIn(browser, appliance, "of-before");
   await person.open(`/jobs/${job.id}`);
   if (!(await roundOnPage(person, 0)))
     throw new Error(`the page shows no round: ${await person.page.locator("body").innerText()}`);
@@ -226,7 +226,7 @@ async function refusalOf(asked: Promise<string>): Promise<string> {
 }
 
 /** Whether the page comes to show this round, or a later one, without being loaded again. */
-async function roundOnPage({ page }: Person, round: number): Promise<boolean> {
+async function roundOnPage({ page }: SignedInPerson, round: number): Promise<boolean> {
   for (const end = Date.now() + PAGE_MS; Date.now() < end; await sleep(250)) {
     const text = await page.locator("main").innerText();
     const [, shown] = /in round (\d+) of/.exec(text) ?? [];

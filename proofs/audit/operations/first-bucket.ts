@@ -1,7 +1,7 @@
 /** The first user's bucket at the S3 door, with that user's own keys. */
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
-import { S3Transport } from "../../../coordinator/src/storage/s3-transport.ts";
+import { S3Transport } from "@resontech/coordinator/s3-transport";
 import type { LocalAppliance } from "@resontech/house/local-appliance";
 import type { ApplianceApi } from "@resontech/house/appliance-api";
 

@@ -4,8 +4,8 @@
  *
  *     node FLAGS decide-many.ts DECISIONS SEED
  */
-import type { Action } from "../../../coordinator/src/authorization/actions.ts";
-import type { Caller, RoleGrant } from "../../../coordinator/src/authorization/caller.ts";
+import type { Action } from "@resontech/coordinator/actions";
+import type { Caller, RoleGrant } from "@resontech/coordinator/caller";
 import { seededRandom } from "../../seeded-random.ts";
 import { quantile } from "../../statistics.ts";
 import { StolenTime } from "../measure/stolen-time.ts";
@@ -21,7 +21,7 @@ async function decideMany(decisions: number, seed: number): Promise<object> {
 
   globalThis.gc?.();
   const before = process.memoryUsage().rss;
-  const { decide } = await import("../../../coordinator/src/authorization/decide.ts");
+  const { decide } = await import("@resontech/coordinator/decide");
   const { policiesInForce } = await import(
     "../../../coordinator/src/authorization/policies-in-force.ts"
   );

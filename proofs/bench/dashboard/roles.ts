@@ -2,14 +2,14 @@
 import { checkProof } from "@resontech/audit/verifier/check-proof";
 import Database from "better-sqlite3";
 import type { Page } from "playwright-core";
-import type { Action } from "../../../coordinator/src/authorization/actions.ts";
-import type { Caller, RoleGrant } from "../../../coordinator/src/authorization/caller.ts";
-import { decide } from "../../../coordinator/src/authorization/decide.ts";
+import type { Action } from "@resontech/coordinator/actions";
+import type { Caller, RoleGrant } from "@resontech/coordinator/caller";
+import { decide } from "@resontech/coordinator/decide";
 import {
   APPLIANCE_ROLES,
   type ApplianceRole,
   type ProjectRole,
-} from "../../../coordinator/src/authorization/roles.ts";
+} from "@resontech/coordinator/roles";
 import { PAGES } from "../../../dashboard/src/app/pages.ts";
 import { type Figure, rounded } from "./figure.ts";
 import { visit } from "./visit.ts";

@@ -1,6 +1,6 @@
 /** What the figures are measured on: the large appliance, its people, and a page of each. */
 import type { Page } from "playwright-core";
-import type { ApplianceRole } from "../../../coordinator/src/authorization/roles.ts";
+import type { ApplianceRole } from "@resontech/coordinator/roles";
 import { DashboardHouse } from "../../../dashboard/test/helper/dashboard-house.ts";
 import { type Owner, seedLogs, seedRows } from "./seed.ts";
 

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { createServer, request, type Server } from "node:https";
 import { buffer } from "node:stream/consumers";
-import { S3ResponseError } from "../../../coordinator/src/storage/s3-transport.ts";
+import { S3ResponseError } from "@resontech/coordinator/s3-transport";
 import type { RunningFront, TestUser } from "../../../parts/s3-front/test/helper/running-front.ts";
 
 /** What a new bucket may be asked to be. */

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
-import type { LocalAppliance } from "@resontech/house/local-appliance";
+import type { LocalAppliance } from "../installed/local-appliance.ts";
 import { timeCode } from "./time-code.ts";
 
 const STEP_MS = 30_000;
 
 /** A person of the installed appliance in front of a browser: signs in, shows the second factor, and keeps what the browser complains of. */
-export class Person {
+export class SignedInPerson {
   readonly name: string;
   readonly page: Page;
   /** What the console called an error. */
@@ -29,7 +29,11 @@ export class Person {
   }
 
   /** With the password that the operator hands over; who is asked for a second factor sets a code up. */
-  static async signIn(browser: Browser, appliance: LocalAppliance, name: string): Promise<Person> {
+  static async signIn(
+    browser: Browser,
+    appliance: LocalAppliance,
+    name: string,
+  ): Promise<SignedInPerson> {
     const { RESON_BASE_URL: base = "" } = appliance.quickstart();
     const { password } = JSON.parse(
       await appliance.command(["user", "password", name, "--json"]),
@@ -38,7 +42,7 @@ export class Person {
       ignoreHTTPSErrors: true,
       viewport: { width: 1200, height: 800 },
     });
-    const person = new Person(name, base, await context.newPage());
+    const person = new SignedInPerson(name, base, await context.newPage());
     const { page } = person;
     await page.goto(`${base}/`);
     await page.fill("#username", name);

@@ -1,12 +1,12 @@
-import { launchBrowser as launchAt } from "@resontech/house/launch-browser";
+import { launchBrowser } from "./launch-browser.ts";
 import type { Browser } from "playwright-core";
-import type { LocalAppliance } from "@resontech/house/local-appliance";
+import type { LocalAppliance } from "../installed/local-appliance.ts";
 
 /** @param others origins on this host's loopback that it reaches beside the appliance's own */
-export async function launchBrowser(
+export async function launchApplianceBrowser(
   appliance: LocalAppliance,
   ...others: string[]
 ): Promise<Browser> {
   const { RESON_BASE_URL: base = "", RESON_S3_ENDPOINT: store = "" } = appliance.quickstart();
-  return await launchAt(base, store, ...others);
+  return await launchBrowser(base, store, ...others);
 }
