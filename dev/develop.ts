@@ -14,7 +14,7 @@ import {
   HELP,
   readDevelopOptions,
 } from "./develop/options.ts";
-import { reachableRoot, repository } from "./local-appliance.ts";
+import { reachableRoot, repository } from "@resontech/house/local-appliance";
 import { Phases } from "./phases.ts";
 
 type OfThisHost = Extract<DevelopOptions["at"], { kind: "root" }>;

@@ -15,7 +15,7 @@ import { buildDashboard } from "@resontech/dashboard/build-dashboard";
 import { build, type BuildOptions } from "esbuild";
 import type { StepCache } from "../cache/step-cache.ts";
 import { describePackages, packageFolders } from "./package-notices.ts";
-import { SourceMissingError } from "./source-missing-error.ts";
+import { SourceMissingError } from "../engines/source-missing-error.ts";
 
 const repository = join(import.meta.dirname, "..", "..", "..");
 
