@@ -34,7 +34,7 @@ import { MemberTable } from "../kernel/member-table.ts";
 import { Replicas } from "../kernel/replicas.ts";
 import { Replacements } from "../kernel/replace-member.ts";
 import { Scheduler } from "../kernel/scheduler.ts";
-import { SqliteKernel } from "../kernel/sqlite-kernel.ts";
+import { Kernel } from "../kernel/kernel.ts";
 import { Submissions } from "../kernel/submit.ts";
 import { Sweeper } from "../kernel/sweeper.ts";
 import { Reports } from "../kernel/take-reports.ts";
@@ -140,7 +140,7 @@ export function buildKernel({
   const placements = new Placements(db, tables, transitions);
   const replacements = new Replacements(db, tables, transitions);
   const submissions = new Submissions(db, tables, transitions);
-  const jobViews = new JobViews(db, heartbeats, warnings);
+  const jobViews = new JobViews(db, heartbeats, tables);
   const fleetViews = new FleetViews(db, heartbeats);
   return {
     ...{
@@ -181,7 +181,7 @@ export function buildKernel({
       onBrake: alarms.onBrake,
       onDead: alarms.onNodeDead,
     }),
-    kernel: new SqliteKernel({
+    kernel: new Kernel({
       db,
       commit,
       tables,

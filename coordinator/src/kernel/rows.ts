@@ -69,7 +69,6 @@ export type AttemptRow = {
   ca_key: string | null;
   start_round: number;
   resumed_from: string | null;
-  nvflare_job: string | null;
   created_at: number;
   ended_at: number | null;
   end_reason: string | null;

@@ -22,13 +22,14 @@ import {
   type MemberEvent,
   stepMember,
 } from "./decisions/member-machine.ts";
-import { reasonEntry } from "./decisions/reasons.ts";
+import { type ReasonWords, reasonWords } from "./decisions/reasons.ts";
 import { capacityBytes, type MemberResources } from "./decisions/resources.ts";
 import { judgeRetry } from "./decisions/retry.ts";
 import type { JobChange } from "./job-table.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { MemberChange } from "./member-table.ts";
 import type { JobRow, MemberRow } from "./rows.ts";
+import { reasonWordsOf } from "./workload.ts";
 
 /** What transitions ask of their surroundings. */
 export type TransitionPorts = {
@@ -317,7 +318,7 @@ export class Transitions {
         ? {}
         : {
             reason,
-            message: blamed?.message || reasonEntry(reason).message,
+            message: blamed?.message || this.#words(job, reason).message,
             detail: blamed?.detail ?? null,
             blamed_member:
               blamed === undefined ? null : (blamed.failed_site ?? blamed.site ?? blamed.role),
@@ -349,6 +350,10 @@ export class Transitions {
       case "stopped-expired":
         return {};
     }
+  }
+
+  #words(job: JobRow, reason: JobReason): ReasonWords {
+    return reasonWords(reason, reasonWordsOf(this.#tables.workloads, job));
   }
 
   #spendRetry(job: JobRow, reason: JobReason, blamed: MemberRow | undefined): JobChange {

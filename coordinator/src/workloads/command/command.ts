@@ -19,8 +19,10 @@ export const command: Workload = {
   agentProtocol: () => 1,
   hubPort: 0,
   requiredOutputs: [],
+  reasonWords: {},
   startsWithMembers: true,
   startsWhenReady: false,
+  keepStart() {},
   hasReplicas: false,
   isReached: false,
   gang: () => ({ workers: 1, hub: null }),
@@ -41,7 +43,7 @@ export const command: Workload = {
   resume: () => null,
   reads: () => true,
   describe,
-  identity: () => null,
+  certificate: () => null,
   regrow: () => null,
 };
 

@@ -101,8 +101,10 @@ export const predictor: Workload = {
   agentProtocol: (job) => (deploymentOf(job).engine === "container" ? ATTEND_SINCE : 1),
   hubPort: PREDICTOR_PORT,
   requiredOutputs: [],
+  reasonWords: {},
   startsWithMembers: false,
   startsWhenReady: true,
+  keepStart() {},
   hasReplicas: true,
   isReached: true,
   gang: () => ({ workers: 1, hub: null }),
@@ -122,7 +124,7 @@ export const predictor: Workload = {
   resume: () => null,
   reads: () => true,
   describe,
-  identity: () => null,
+  certificate: () => null,
   regrow: () => null,
 };
 

@@ -8,7 +8,7 @@ import { VLLM_PACKAGE } from "@resontech/contracts/vllm-spec";
 import { ApiError } from "../../api-error.ts";
 import { findPlatformKeys } from "../../identity/decisions/platform-key.ts";
 import type { AcceptedInput, WorkerSelection } from "../../kernel/accepted-task.ts";
-import type { WorkerView } from "../../kernel/kernel.ts";
+import type { WorkerView } from "../../kernel/fleet-view.ts";
 import { chooseImages } from "../../submission/decisions/choose-images.ts";
 import { slugOf } from "../../submission/decisions/slug-of.ts";
 import { selectWorkers } from "../../submission/decisions/worker-selection.ts";

@@ -1,6 +1,11 @@
 import { AGENT_REASONS, isAgentReason, KERNEL_REASONS } from "@resontech/contracts/job-reasons";
 import t from "tap";
-import { REASONS, hintOf, reasonEntry } from "../../../src/kernel/decisions/reasons.ts";
+import {
+  REASONS,
+  hintOf,
+  reasonEntry,
+  reasonWords,
+} from "../../../src/kernel/decisions/reasons.ts";
 import { judgeRetry, RETRY_BUDGETS } from "../../../src/kernel/decisions/retry.ts";
 
 const UNSPENT = { infrastructure: 0, lease_lost: 0, out_of_memory: 0 };
@@ -58,6 +63,13 @@ t.test("retry budgets by cause are those of the design", async (t) => {
     again: false,
     spends: "out_of_memory",
   });
+});
+
+t.test("a workload's own words come before those that all kinds share", async (t) => {
+  const own = { payload_exited: { message: "It fell.", hint: "Read files_out/logs/<site>.log." } };
+  t.same(reasonWords("payload_exited", own), own.payload_exited);
+  t.equal(hintOf("payload_exited", "site-1", own), "Read files_out/logs/site-1.log.");
+  t.equal(reasonWords("out_of_memory", own).message, reasonEntry("out_of_memory").message);
 });
 
 t.test("a hint names the log of the member that failed", async (t) => {
