@@ -31,6 +31,7 @@ import { JobBridges } from "../kernel/job-bridges.ts";
 import { JobTable } from "../kernel/job-table.ts";
 import { JobViews } from "../kernel/job-views.ts";
 import { MemberTable } from "../kernel/member-table.ts";
+import { PlacementSignal } from "../kernel/placement-signal.ts";
 import { Replicas } from "../kernel/replicas.ts";
 import { Replacements } from "../kernel/replace-member.ts";
 import { Scheduler } from "../kernel/scheduler.ts";
@@ -120,6 +121,7 @@ export function buildKernel({
     warnings,
     curves: new CurveTable(db),
     changes,
+    placementSignal: new PlacementSignal(),
     workloads,
     bridges,
   };
@@ -163,7 +165,13 @@ export function buildKernel({
     workloads,
     ...{ recordPump, placements, submissions, fleetViews, feed },
     replicas: new Replicas(db, tables, transitions),
-    removal: new NodeRemoval({ db, clock, nodes, transitions }),
+    removal: new NodeRemoval({
+      db,
+      clock,
+      nodes,
+      transitions,
+      placementSignal: tables.placementSignal,
+    }),
     registry: new Registry({
       ...{ db, nodes, tables, transitions, heartbeats, doorTrust, upgrades },
       deviceUses: new DeviceUses(db, tables),

@@ -332,7 +332,7 @@ function startTimers(
     sweeper,
     scheduler,
     liveness,
-    transitions,
+    tables,
     recordPump,
   } = parts;
   const abort = new AbortController();
@@ -373,7 +373,7 @@ function startTimers(
     );
   }, SWEEP_MS);
   const compare = setInterval(() => {
-    transitions.placementWanted = true;
+    tables.placementSignal.raise("comparison");
     scheduler.kick();
   }, COMPARE_MS);
   liveness.run(abort.signal, (error) => alarms.onError(error, "liveness"));

@@ -67,7 +67,7 @@ export class Replicas {
       replicas_due: due,
       waiting_for: due === 0 ? null : job.waiting_for,
     });
-    if (due > 0) this.#transitions.placementWanted = true;
+    if (due > 0) this.#tables.placementSignal.raise("gang-due");
   }
 
   /** Inside a transaction: nobody is to call the job any more, and it ends. */

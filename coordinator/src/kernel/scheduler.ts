@@ -49,7 +49,7 @@ export class Scheduler {
 
   /** Runs cycles until nothing wants one; at once when one is under way. */
   kick(): void {
-    if (!this.#parts.transitions.placementWanted) return;
+    if (!this.#parts.tables.placementSignal.isRaised) return;
     void this.#rounds.run(() => this.#cycles().catch(this.#parts.onError));
   }
 
@@ -58,9 +58,9 @@ export class Scheduler {
   }
 
   async #cycles(): Promise<void> {
-    const { transitions, isDraining } = this.#parts;
-    while (transitions.placementWanted && !isDraining()) {
-      transitions.placementWanted = false;
+    const { tables, isDraining } = this.#parts;
+    while (tables.placementSignal.isRaised && !isDraining()) {
+      tables.placementSignal.take();
       await this.cycle();
     }
   }
@@ -85,7 +85,7 @@ export class Scheduler {
   }
 
   async #bind(placement: Placement): Promise<void> {
-    const { commit, placements, db, transitions } = this.#parts;
+    const { commit, placements, db, tables, transitions } = this.#parts;
     try {
       await commit.run(() => placements.apply(placement));
     } catch (error) {
@@ -99,7 +99,7 @@ export class Scheduler {
           .get(placement.job);
         if (binds !== undefined && binds >= FAILED_BINDS_LIMIT)
           transitions.moveJob(placement.job, "hold", { reason: "binds_failed" });
-        else transitions.placementWanted = true;
+        else tables.placementSignal.raise("bind-failed");
       });
     }
   }

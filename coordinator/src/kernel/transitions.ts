@@ -60,8 +60,6 @@ const SETTLE_LIMIT = 16;
 export class Transitions {
   readonly #tables: KernelTables;
   readonly #ports: TransitionPorts;
-  /** Set when workers or waiting jobs changed; the scheduler looks and clears it. */
-  placementWanted = true;
   readonly #startedAt: number;
 
   constructor(tables: KernelTables, ports: TransitionPorts) {
@@ -394,13 +392,13 @@ export class Transitions {
     reason: JobReason | null,
     gate: GateProof | null,
   ): void {
-    const { clock, jobs, members } = this.#tables;
+    const { clock, jobs, members, placementSignal } = this.#tables;
     const all = attempts.flatMap((attempt) => members.ofAttempt(attempt));
     switch (effect) {
       case "create-attempt":
         return;
       case "place-soon":
-        this.placementWanted = true;
+        placementSignal.raise("job-waits");
         return;
       case "stop-members":
         for (const member of all) this.stopMember(member, reason ?? "attempt_ended", gate);
@@ -423,7 +421,7 @@ export class Transitions {
   }
 
   #onMember(effect: MemberEffect, member: MemberRow): void {
-    const { bridges, changes, clock, meta, members, commands } = this.#tables;
+    const { bridges, changes, clock, meta, members, commands, placementSignal } = this.#tables;
     const now = clock.now();
     switch (effect) {
       case "begin-use":
@@ -454,7 +452,7 @@ export class Transitions {
         members.releaseWorker(member.id, now);
         this.#abortUploads(member.id);
         commands.desiredChanged(member.node_id);
-        this.placementWanted = true;
+        placementSignal.raise("worker-free");
         return;
       case "quarantine-worker":
         if (member.worker_id !== null) {

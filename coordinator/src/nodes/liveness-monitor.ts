@@ -24,7 +24,7 @@ export type LivenessParts = {
   meta: Meta;
   nodes: NodeTable;
   heartbeats: Heartbeats;
-  tables: Pick<KernelTables, "records" | "members">;
+  tables: Pick<KernelTables, "members" | "placementSignal" | "records">;
   transitions: Transitions;
   /** Nobody is declared dead although somebody is silent. */
   onBrake: (brake: NonNullable<LivenessVerdict["brake"]>) => void;
@@ -82,7 +82,7 @@ export class LivenessMonitor {
   }
 
   #apply({ node: id, to }: LivenessDecision): void {
-    const { nodes, clock, heartbeats, transitions, onDead } = this.#parts;
+    const { nodes, clock, heartbeats, tables, onDead } = this.#parts;
     const node = nodes.get(id);
     if (node === undefined || node.state === to || !nodes.move(node, to, clock.now())) return;
     if (to === "SUSPECT") heartbeats.fellSilent(id);
@@ -91,7 +91,7 @@ export class LivenessMonitor {
       this.#died(node);
       onDead(id);
     }
-    transitions.placementWanted = true;
+    tables.placementSignal.raise("node-moved");
   }
 
   #returned(node: NodeRow): void {

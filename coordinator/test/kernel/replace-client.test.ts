@@ -39,7 +39,7 @@ async function running(t: Test, workersOfA = 1) {
       if (second % 5 === 0) for (const agent of living) await agent.beat();
       await world.parts.liveness.tick();
       await world.parts.sweeper.sweep();
-      if (world.parts.transitions.placementWanted) await world.parts.scheduler.cycle();
+      if (world.parts.tables.placementSignal.isRaised) await world.parts.scheduler.cycle();
     }
   };
   return { world, id, agents, state, members, pass };
@@ -181,8 +181,8 @@ t.test("a place that can't be filled as planned is not planned again and again",
   // What the plan takes for a node, the transaction does not: it has never told what it is made of.
   world.parts.db.prepare("UPDATE nodes SET inventory = NULL WHERE id <> 'node-a'").run();
   world.parts.db.prepare("UPDATE nodes SET is_cordoned = 1 WHERE id = 'node-a'").run();
-  world.parts.transitions.placementWanted = false;
+  world.parts.tables.placementSignal.take();
   await world.parts.scheduler.cycle();
   t.equal(world.one("SELECT count(*) FROM members WHERE replaces IS NOT NULL"), 0);
-  t.equal(world.parts.transitions.placementWanted, false);
+  t.equal(world.parts.tables.placementSignal.isRaised, false);
 });
