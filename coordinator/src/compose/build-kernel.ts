@@ -32,7 +32,7 @@ import { JobTable } from "../kernel/job-table.ts";
 import { JobViews } from "../kernel/job-views.ts";
 import { MemberTable } from "../kernel/member-table.ts";
 import { PlacementSignal } from "../kernel/placement-signal.ts";
-import { Replicas } from "../kernel/replicas.ts";
+import { Replicas } from "../inference/replicas.ts";
 import { Replacements } from "../kernel/replace-member.ts";
 import { Scheduler } from "../kernel/scheduler.ts";
 import { Kernel } from "../kernel/kernel.ts";

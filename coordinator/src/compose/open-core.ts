@@ -71,7 +71,7 @@ import { SteadyClock } from "../kernel/clock.ts";
 import { ClockSteps, readBootTime } from "../kernel/clock-steps.ts";
 import { followRegistry } from "../kernel/follow-registry.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import type { Replicas } from "../kernel/replicas.ts";
+import type { Replicas } from "../inference/replicas.ts";
 
 const SWEEP_MS = 1_000;
 /** Whatever was missed is found again this often. */

@@ -2,9 +2,9 @@
 import { WISH_SINCE } from "@resontech/contracts/agent-protocol";
 import type { MemberState } from "@resontech/contracts/job-states";
 import type { WriteHandle } from "../db/open-database.ts";
-import type { KernelTables } from "./kernel-tables.ts";
-import type { MemberRow } from "./rows.ts";
-import type { Transitions } from "./transitions.ts";
+import type { KernelTables } from "../kernel/kernel-tables.ts";
+import type { MemberRow } from "../kernel/rows.ts";
+import type { Transitions } from "../kernel/transitions.ts";
 
 export type ReplicaRow = {
   /** Of the member. */
