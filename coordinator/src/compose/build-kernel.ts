@@ -31,6 +31,7 @@ import { JobBridges } from "../kernel/job-bridges.ts";
 import { JobTable } from "../kernel/job-table.ts";
 import { JobViews } from "../kernel/job-views.ts";
 import { MemberTable } from "../kernel/member-table.ts";
+import { PlacementSnapshots } from "../kernel/placement-snapshots.ts";
 import { PlacementSignal } from "../kernel/placement-signal.ts";
 import { Replicas } from "../inference/replicas.ts";
 import { Replacements } from "../kernel/replace-member.ts";
@@ -181,7 +182,8 @@ export function buildKernel({
     sweeper: new Sweeper(db, commit, tables, transitions),
     hangWatch: new HangWatch(db, commit, clock, warnings, hangAfterMs),
     scheduler: new Scheduler({
-      ...{ db, commit, tables, transitions, placements, replacements, heartbeats, isDraining },
+      ...{ commit, tables, transitions, placements, replacements, isDraining },
+      snapshots: new PlacementSnapshots(db, tables, transitions, heartbeats),
       onError: (error) => alarms.onError(error, "placement"),
     }),
     liveness: new LivenessMonitor({

@@ -61,13 +61,7 @@ export class Replicas {
 
   /** Inside a transaction: so many wait for a worker, no more and no fewer. */
   setDue(jobId: string, due: number): void {
-    const job = this.#tables.jobs.get(jobId);
-    if (job?.state !== "RUNNING" || job.replicas_due === due) return;
-    this.#tables.jobs.note(jobId, {
-      replicas_due: due,
-      waiting_for: due === 0 ? null : job.waiting_for,
-    });
-    if (due > 0) this.#tables.placementSignal.raise("gang-due");
+    this.#transitions.setGangsDue(jobId, due);
   }
 
   /** Inside a transaction: nobody is to call the job any more, and it ends. */

@@ -135,7 +135,7 @@ export class DesiredSets {
         refusesNonFinite: members.refusesNonFinite(job),
       }),
       ...(bridge === null ? {} : { bridge }),
-      ...(workload.hasReplicas && this.#speaks(member.node_id, WISH_SINCE)
+      ...(workload.maySleep && this.#speaks(member.node_id, WISH_SINCE)
         ? { wish: { order: member.wish_order, asleep: member.wishes_sleep === 1 } }
         : {}),
       inputs: inputs.map(({ id, kind, target, size_bytes, etag, sha256 }) => ({

@@ -8,8 +8,8 @@ export const HANG_AFTER_MS = 60 * 60_000;
 const LOOK_EVERY_MS = 30_000;
 const TOPIC = "hanging";
 
-/** Reports running jobs of which nothing is heard. It ends none: what takes long to compute says nothing either. Replicas only
- * wait to be called. */
+/** Reports running jobs of which nothing is heard. It ends none: what takes long to compute says nothing either. Jobs of
+ * several gangs are passed over: those only wait to be called. */
 export class HangWatch {
   readonly #commit: GroupCommit;
   readonly #clock: Clock;

@@ -195,10 +195,7 @@ export class Transitions {
 
   /** Asks what the members' states mean for the job, and does it, until nothing follows any more. */
   settle(jobId: string): void {
-    const { jobs, workloads } = this.#tables;
-    const job = jobs.get(jobId);
-    if (job?.state === "RUNNING" && workloads.has(job.kind) && workloads.of(job).hasReplicas)
-      return this.#endQuietReplicas(jobId);
+    if (this.#outlivesAttempts(this.#tables.jobs.get(jobId))) return this.#endQuietAttempts(jobId);
     for (let step = 0; step < SETTLE_LIMIT; step++) {
       const facts = this.#attemptFacts(jobId);
       const judgement = facts === null ? null : judgeAttempt(facts);
@@ -207,8 +204,22 @@ export class Transitions {
     throw new Error(`job ${jobId} does not settle`);
   }
 
-  /** Of a running job with replicas: an attempt whose replica has let go is over, and the job runs on. */
-  #endQuietReplicas(jobId: string): void {
+  /** So many gangs are to be placed beside those that the job has, no more and no fewer; nothing of one that does not run. */
+  setGangsDue(jobId: string, due: number): void {
+    const { jobs, placementSignal } = this.#tables;
+    const job = jobs.get(jobId);
+    if (job?.state !== "RUNNING" || job.replicas_due === due) return;
+    jobs.note(jobId, { replicas_due: due, waiting_for: due === 0 ? null : job.waiting_for });
+    if (due > 0) placementSignal.raise("gang-due");
+  }
+
+  #outlivesAttempts(job: JobRow | undefined): boolean {
+    const { workloads } = this.#tables;
+    return job !== undefined && workloads.has(job.kind) && workloads.of(job).outlivesAttempts(job);
+  }
+
+  /** Of a job that outlives its attempts: one whose members have all let go is over, and the job runs on. */
+  #endQuietAttempts(jobId: string): void {
     const { clock, jobs, members } = this.#tables;
     for (const { id } of jobs.liveAttempts(jobId)) {
       const all = members.ofAttempt(id);
@@ -222,13 +233,11 @@ export class Transitions {
 
   /** Whether the job ran before the member came, and whether its payload has yet to be ready. */
   standingOf(member: MemberRow): { joinsRunning: boolean; isWarming: boolean } {
-    const { jobs, workloads } = this.#tables;
-    const job = jobs.get(member.job_id);
-    const isReplica =
-      job?.state === "RUNNING" && workloads.has(job.kind) && workloads.of(job).hasReplicas;
+    // Its own attempt does not speak for the job, nor the job's state for it.
+    const isByItself = this.#outlivesAttempts(this.#tables.jobs.get(member.job_id));
     return {
-      joinsRunning: member.replaces !== null || isReplica,
-      isWarming: isReplica && member.is_ready === 0,
+      joinsRunning: member.replaces !== null || isByItself,
+      isWarming: isByItself && member.is_ready === 0,
     };
   }
 

@@ -89,11 +89,16 @@ export type Workload = {
   keepStart(db: WriteHandle, attempt: string, started: PayloadStart): void;
   /** The lead's word that it is ready is the start of the job. */
   startsWhenReady: boolean;
-  /**
-   * Each attempt is a replica, a gang of one. The first is the job's start; from then on others are placed and ended one by one ({@link Replicas}), and none
-   * of their ends is the job's.
-   */
-  hasReplicas: boolean;
+  /** Several attempts of a job may live beside one another, each with a gang of its own; else one follows the other. */
+  hasSeveralGangs: boolean;
+  /** How many gangs are to be placed beside those that a running job has. The first, which waits as the job does, is none of them. */
+  furtherGangs(job: Pick<JobRow, "replicas_due">): number;
+  /** What becomes of an attempt is that attempt's alone, and the job runs on whatever it is. */
+  outlivesAttempts(job: Pick<JobRow, "state">): boolean;
+  /** What those are told who wait for a worker of such a job; null: it ends by itself, and the worker is busy until then. */
+  whyHeld: string | null;
+  /** A member's payload can stop where it is and go on later: its agent is told which of the two is wished. */
+  maySleep: boolean;
   /** A program beside the coordinator dials the lead: its agent listens for it, also where the attempt has one node. */
   isReached: boolean;
   /** Where the next attempt goes on; null where it begins anew. */

@@ -80,8 +80,8 @@ export const REASONS = {
   no_progress: {
     ends: "FAILED",
     retry: "free",
-    message: "A replica got nothing done and was ended; another one takes its place.",
-    hint: "The message says what hung. See that `predict` ends within a minute: no endless loop, no lock that it waits for. files_out/logs/replica.log has what it printed.",
+    message: "A member got nothing done and was ended.",
+    hint: "The message says what hung; files_out/logs/<site>.log has what it printed.",
   },
   image_pull_failed: platform("The job's image could not be fetched.", OPERATOR),
   staging_failed: platform("An input could not be fetched.", OPERATOR),

@@ -23,7 +23,11 @@ export const command: Workload = {
   startsWithMembers: true,
   startsWhenReady: false,
   keepStart() {},
-  hasReplicas: false,
+  hasSeveralGangs: false,
+  furtherGangs: () => 0,
+  outlivesAttempts: () => false,
+  whyHeld: null,
+  maySleep: false,
   isReached: false,
   gang: () => ({ workers: 1, hub: null }),
   hub() {

@@ -48,7 +48,11 @@ export const federation: Workload = {
   startsWithMembers: false,
   startsWhenReady: false,
   keepStart: (db, attempt, { nvflareJob }) => keepNvflareRun(db, attempt, nvflareJob),
-  hasReplicas: false,
+  hasSeveralGangs: false,
+  furtherGangs: () => 0,
+  outlivesAttempts: () => false,
+  whyHeld: null,
+  maySleep: false,
   isReached: false,
   gang: (job) => ({
     workers: job.shard_count,

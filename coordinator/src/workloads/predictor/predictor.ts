@@ -101,11 +101,22 @@ export const predictor: Workload = {
   agentProtocol: (job) => (deploymentOf(job).engine === "container" ? ATTEND_SINCE : 1),
   hubPort: PREDICTOR_PORT,
   requiredOutputs: [],
-  reasonWords: {},
+  reasonWords: {
+    no_progress: {
+      message: "A replica got nothing done and was ended; another one takes its place.",
+      hint: "The message says what hung. See that `predict` ends within a minute: no endless loop, no lock that it waits for. files_out/logs/replica.log has what it printed.",
+    },
+  },
   startsWithMembers: false,
   startsWhenReady: true,
   keepStart() {},
-  hasReplicas: true,
+  // A replica is a gang of one. The first is the deployment's start; from then on others are placed and ended one by one.
+  hasSeveralGangs: true,
+  furtherGangs: ({ replicas_due }) => replicas_due,
+  outlivesAttempts: ({ state }) => state === "RUNNING",
+  whyHeld:
+    "held by endpoints, which have no end of their own: stop one, or let it run fewer replicas",
+  maySleep: true,
   isReached: true,
   gang: () => ({ workers: 1, hub: null }),
   hub() {
