@@ -1,6 +1,6 @@
 /** `/api/tasks` and `/api/customer/dashboard/*`: training jobs as the public client sends and reads them. */
 import { type Static, Type } from "typebox";
-import { ImageNeeds } from "../agent/image-needs.ts";
+import { ImageNeeds } from "../image/image-needs.ts";
 import { closed, IdParam, Instant, Nullable } from "./http-common.ts";
 import { AGENT_REASONS, KERNEL_REASONS } from "../job/job-reasons.ts";
 import { JOB_STATES, MEMBER_STATES } from "../job/job-states.ts";

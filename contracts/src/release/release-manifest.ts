@@ -12,7 +12,7 @@
  * `app/runners/…`, `app/policies/…`, `engines/{nats-server,versitygw,registry,rt-init}`.
  */
 import { type Static, Type } from "typebox";
-import { ImageNeeds } from "../agent/image-needs.ts";
+import { ImageNeeds } from "../image/image-needs.ts";
 
 const closed = { additionalProperties: false } as const;
 const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
