@@ -1,7 +1,7 @@
 /** A deployment's replica on a worker, a user's predictor or an engine with a model: reached by the gateway alone. It runs until somebody stops it. */
 import type { MemberPayload } from "@resontech/contracts/agent-protocol";
 import type { DeploymentApi, DeploymentLimits } from "@resontech/contracts/inference-routes";
-import type { VISIBILITIES } from "@resontech/contracts/http-inference";
+import type { VISIBILITIES } from "@resontech/contracts/visibilities";
 import {
   EMBEDDINGS_COMMAND,
   EMBEDDINGS_SPEC,
