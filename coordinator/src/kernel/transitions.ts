@@ -14,7 +14,7 @@ import {
   judgeAttempt,
   stoppedEvent,
   vacanciesOf,
-} from "./decisions/judge-attempt.ts";
+} from "./decisions/evaluate-attempt.ts";
 import {
   isMemberOver,
   mayMemberWrite,

@@ -18,7 +18,7 @@ import {
 } from "../../../submission/validated-task.ts";
 import { checkClassFiles, SCRIPT_FILES } from "./class-files.ts";
 import { CONFIG_FILES, type ConfigFile, MAX_CONFIG_BYTES, readJobConfigs } from "./job-configs.ts";
-import { judgeShard } from "./judge-shard.ts";
+import { judgeShard } from "./evaluate-shard.ts";
 import { checkRequirements, MAX_REQUIREMENTS_BYTES } from "./requirements.ts";
 import { judgeResumable } from "./resumable.ts";
 import { taskPaths } from "./task-paths.ts";

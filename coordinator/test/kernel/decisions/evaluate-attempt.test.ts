@@ -7,7 +7,7 @@ import {
   type MemberFacts,
   stoppedEvent,
   vacanciesOf,
-} from "../../../src/kernel/decisions/judge-attempt.ts";
+} from "../../../src/kernel/decisions/evaluate-attempt.ts";
 
 const member = (id: string, change: Partial<MemberFacts> = {}): MemberFacts => ({
   id,
