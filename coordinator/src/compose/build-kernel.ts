@@ -218,5 +218,5 @@ export function voidOlderGenerations({
     transitions.revoke(id, reason === null ? { reason: "generation_changed" } : {});
     transitions.renewFence(id);
   }
-  for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.settle(jobId);
+  for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.reconcile(jobId);
 }

@@ -153,7 +153,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   const clockSteps = new ClockSteps({ ...parts, clock, bootTime: readBootTime, onStep });
   await clockSteps.begin();
   await parts.sweeper.giveGrace();
-  await parts.sweeper.settleAll();
+  await parts.sweeper.reconcileAll();
   const authority = await CertificateAuthority.load(config.ca);
 
   const gate = stack.use(

@@ -67,7 +67,7 @@ export class Replicas {
   /** Inside a transaction: nobody is to call the job any more, and it ends. */
   end(jobId: string, reason: "replaced"): void {
     this.#transitions.moveJob(jobId, "stop", { reason });
-    this.#transitions.settle(jobId);
+    this.#transitions.reconcile(jobId);
   }
 
   /** Inside a transaction: its payload stops where it is, or goes on. */
@@ -92,6 +92,6 @@ export class Replicas {
     const member = this.#tables.members.get(memberId);
     if (member === undefined) return;
     this.#transitions.stopMember(member, "attempt_ended");
-    this.#transitions.settle(member.job_id);
+    this.#transitions.reconcile(member.job_id);
   }
 }

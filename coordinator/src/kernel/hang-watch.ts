@@ -1,7 +1,7 @@
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { Clock } from "./clock.ts";
-import { judgeSilence, silenceText } from "./decisions/hanging.ts";
+import { evaluateSilence, silenceText } from "./decisions/hanging.ts";
 import type { WarningTable } from "./warning-table.ts";
 
 export const HANG_AFTER_MS = 60 * 60_000;
@@ -46,7 +46,7 @@ export class HangWatch {
     this.#nextAt = now + LOOK_EVERY_MS;
     for (const { id, last_sign: lastSign } of this.#running.all()) {
       const reported = this.#warnings.times(id, "server", TOPIC);
-      const verdict = judgeSilence({ now, lastSign, hangAfterMs: this.#hangAfterMs, reported });
+      const verdict = evaluateSilence({ now, lastSign, hangAfterMs: this.#hangAfterMs, reported });
       if (verdict === null) continue;
       await this.#commit.run(() => {
         if (verdict === "forget") this.#warnings.forget(id, "server", TOPIC);

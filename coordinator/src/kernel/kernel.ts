@@ -61,7 +61,7 @@ export class Kernel {
     return await commit.run(() => {
       const job = tables.jobs.get(jobId);
       transitions.moveJob(jobId, "stop", { reason, gate: audit });
-      transitions.settle(jobId);
+      transitions.reconcile(jobId);
       const outcome =
         job === undefined
           ? ({ phase: "failed", code: "not_found" } as const)

@@ -64,7 +64,7 @@ export class Reports {
     // A report says that the node knows of the member, whatever became of its answer to `desired`.
     if (member.state === "LEASED") this.#transitions.moveMember(member.id, "claim");
     this.#apply(member, report);
-    this.#transitions.settle(member.job_id);
+    this.#transitions.reconcile(member.job_id);
     return "accepted";
   }
 

@@ -11,7 +11,7 @@ import { type JobEffect, type JobEvent, stepJob } from "./decisions/job-machine.
 import {
   type AttemptFacts,
   isQuiet,
-  judgeAttempt,
+  evaluateAttempt,
   stoppedEvent,
   vacanciesOf,
 } from "./decisions/evaluate-attempt.ts";
@@ -24,7 +24,7 @@ import {
 } from "./decisions/member-machine.ts";
 import { type ReasonWords, reasonWords } from "./decisions/reasons.ts";
 import { capacityBytes, type MemberResources } from "./decisions/resources.ts";
-import { judgeRetry } from "./decisions/retry.ts";
+import { evaluateRetry } from "./decisions/retry.ts";
 import type { JobChange } from "./job-table.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { MemberChange } from "./member-table.ts";
@@ -55,7 +55,7 @@ const MERGE_AFTER_MS = 5_000;
 const OWN_OUTAGE_MS = 120_000;
 
 /** More steps than any chain of consequences has. */
-const SETTLE_LIMIT = 16;
+const RECONCILE_LIMIT = 16;
 
 export class Transitions {
   readonly #tables: KernelTables;
@@ -194,12 +194,12 @@ export class Transitions {
   }
 
   /** Asks what the members' states mean for the job, and does it, until nothing follows any more. */
-  settle(jobId: string): void {
+  reconcile(jobId: string): void {
     if (this.#outlivesAttempts(this.#tables.jobs.get(jobId))) return this.#endQuietAttempts(jobId);
-    for (let step = 0; step < SETTLE_LIMIT; step++) {
+    for (let step = 0; step < RECONCILE_LIMIT; step++) {
       const facts = this.#attemptFacts(jobId);
-      const judgement = facts === null ? null : judgeAttempt(facts);
-      if (judgement === null || !this.moveJob(jobId, judgement.event, judgement)) return;
+      const verdict = facts === null ? null : evaluateAttempt(facts);
+      if (verdict === null || !this.moveJob(jobId, verdict.event, verdict)) return;
     }
     throw new Error(`job ${jobId} does not settle`);
   }
@@ -371,7 +371,7 @@ export class Transitions {
       lease_lost: job.retries_lease_lost,
       out_of_memory: job.retries_out_of_memory,
     };
-    const { again, spends } = judgeRetry(reason, spent, isOurs);
+    const { again, spends } = evaluateRetry(reason, spent, isOurs);
     const grown = blamed?.is_lead === 1 ? this.#regrow(job, blamed, reason, again) : null;
     if (grown?.again === false) return { desired: "stop", message: grown.message };
     if (!again) return { desired: "stop" };
@@ -412,7 +412,7 @@ export class Transitions {
       case "stop-members":
         for (const member of all) this.stopMember(member, reason ?? "attempt_ended", gate);
         // Nobody to wait for: what waited, and what was only leased, ends in the same transaction.
-        this.settle(jobId);
+        this.reconcile(jobId);
         return;
       case "stop-others":
         for (const member of all)

@@ -6,8 +6,8 @@ import type { KernelTables } from "../kernel/kernel-tables.ts";
 import type { Transitions } from "../kernel/transitions.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import {
-  judgeFlap,
-  judgeLiveness,
+  evaluateFlap,
+  evaluateLiveness,
   LIVENESS,
   type LivenessDecision,
   type LivenessVerdict,
@@ -51,7 +51,7 @@ export class LivenessMonitor {
     const now = clock.monotonic();
     const ownLagMs = this.#lastTick === null ? 0 : now - this.#lastTick - TICK_MS;
     this.#lastTick = now;
-    const { decisions, brake } = judgeLiveness({
+    const { decisions, brake } = evaluateLiveness({
       nodes: nodes.registered().map(({ id, state }) => ({
         node: id,
         state: state as "READY" | "SUSPECT" | "DEAD",
@@ -96,7 +96,7 @@ export class LivenessMonitor {
 
   #returned(node: NodeRow): void {
     const { nodes, clock } = this.#parts;
-    const { flaps, isCordoned } = judgeFlap(JSON.parse(node.flaps) as number[], clock.now());
+    const { flaps, isCordoned } = evaluateFlap(JSON.parse(node.flaps) as number[], clock.now());
     nodes.setFlaps(
       node.id,
       flaps,
@@ -118,7 +118,7 @@ export class LivenessMonitor {
       .all(node.id);
     for (const { id, reason } of held)
       transitions.revoke(id, reason === null ? { reason: "node_lost" } : {});
-    for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.settle(jobId);
+    for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.reconcile(jobId);
   }
 
   #fencedOn(nodeId: string) {

@@ -35,7 +35,7 @@ export class NodeRemoval {
     const held = this.#membersOn(node, "'LEASED', 'STARTING', 'RUNNING'");
     for (const { id, reason } of held)
       transitions.revoke(id, reason === null ? { reason: "node_removed" } : {});
-    for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.settle(jobId);
+    for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.reconcile(jobId);
     placementSignal.raise("node-evicted");
   }
 
@@ -62,7 +62,7 @@ export class NodeRemoval {
     );
     // Nobody will prove their release any more.
     for (const member of held) transitions.moveMember(member.id, "quarantine");
-    for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.settle(jobId);
+    for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.reconcile(jobId);
   }
 
   #membersOn(node: string, states: string): Held[] {

@@ -190,7 +190,7 @@ export class Registry {
     const member = this.#tables.members.get(memberId);
     if (member === undefined) return;
     this.#transitions.revoke(member.id, member.reason === null ? { reason: "lease_lost" } : {});
-    this.#transitions.settle(member.job_id);
+    this.#transitions.reconcile(member.job_id);
   }
 
   /** Members that the node has begun with and does not name; their last reports may still be on the way. */

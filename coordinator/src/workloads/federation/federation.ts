@@ -19,7 +19,7 @@ import type { AttemptRow, JobRow, MemberRow } from "../../kernel/rows.ts";
 import type { DescribedMember, WorkerFacts, Workload } from "../../kernel/workload.ts";
 import { keepNvflareRun } from "./nvflare-runs.ts";
 import { chooseResumePoint } from "./resume-point.ts";
-import { judgeServerMemory } from "./server-memory.ts";
+import { evaluateServerMemory } from "./server-memory.ts";
 import {
   DISK_DATA_FACTOR,
   type ServerFacts,
@@ -91,7 +91,7 @@ export const federation: Workload = {
       : certificateProfile({ kind: "server", org: ORG, serverName: server_name });
   },
   regrow: ({ memoryBytes }, reason, mayRetry, largestBytes) =>
-    reason === "out_of_memory" ? judgeServerMemory(memoryBytes, mayRetry, largestBytes) : null,
+    reason === "out_of_memory" ? evaluateServerMemory(memoryBytes, mayRetry, largestBytes) : null,
 };
 
 function serverFactsOf(job: JobRow): ServerFacts {
