@@ -64,8 +64,8 @@ export function reasonWordsOf(workloads: Workloads, job: Pick<JobRow, "kind">): 
 }
 
 /**
- * All that is special to one kind of job. Every question is pure: the kernel asks, and writes rows. The kernel knows gangs, members, leases and
- * outputs; an agent knows payloads.
+ * All that is special to one kind of job. Every question is pure: the kernel asks, and writes rows; only {@link Workload.keepStart} writes by itself.
+ * The kernel knows gangs, members, leases and outputs; an agent knows payloads.
  */
 export type Workload = {
   /** The oldest version of the agent protocol whose agents can run its members. */
@@ -93,7 +93,7 @@ export type Workload = {
   hasSeveralGangs: boolean;
   /** How many gangs are to be placed beside those that a running job has. The first, which waits as the job does, is none of them. */
   furtherGangs(job: Pick<JobRow, "replicas_due">): number;
-  /** What becomes of an attempt is that attempt's alone, and the job runs on whatever it is. */
+  /** The end of an attempt is that attempt's alone, and the job runs on. */
   outlivesAttempts(job: Pick<JobRow, "state">): boolean;
   /** What those are told who wait for a worker of such a job; null: it ends by itself, and the worker is busy until then. */
   whyHeld: string | null;
