@@ -6,8 +6,8 @@ import { type Static, Type } from "typebox";
 import { PortRange } from "./port-range.ts";
 import { UidRange } from "./uid-range.ts";
 import { RetentionClasses } from "./vault-config.ts";
+import { closed } from "../closed.ts";
 
-const closed = { additionalProperties: false } as const;
 const Port = Type.Integer({ minimum: 1, maximum: 65535 });
 export const Slug = Type.String({ pattern: "^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$" });
 /** `controlled`: a user's own key can't fetch what lies in `model_out/`; the coordinator's signature alone lets it out. */

@@ -1,8 +1,8 @@
 /** `<root>/etc/coordinator.json` (0400, rt-coord): written by appliance/, read and validated by coordinator/. Paths are absolute. */
 import { type Static, Type } from "typebox";
-import { ImageNeeds } from "../agent/image-needs.ts";
+import { ImageNeeds } from "../image/image-needs.ts";
+import { closed } from "../closed.ts";
 
-const closed = { additionalProperties: false } as const;
 const Path = Type.String({ minLength: 1, maxLength: 4096 });
 /** At most 107 bytes: the kernel's limit. */
 const SocketPath = Type.String({ pattern: "^/", minLength: 2, maxLength: 107 });

@@ -45,7 +45,7 @@ export class DesiredSets {
     for (const member of this.#withRoom(this.#membersOn(nodeId))) {
       this.#tables.members.note(member.id, { told: JSON.stringify(this.#describe(member)) });
       this.#transitions.moveMember(member.id, "claim");
-      this.#transitions.settle(member.job_id);
+      this.#transitions.reconcile(member.job_id);
     }
     const version = this.#db
       .prepare<[string], number>("SELECT desired_version FROM nodes WHERE id = ?")
@@ -135,7 +135,7 @@ export class DesiredSets {
         refusesNonFinite: members.refusesNonFinite(job),
       }),
       ...(bridge === null ? {} : { bridge }),
-      ...(workload.hasReplicas && this.#speaks(member.node_id, WISH_SINCE)
+      ...(workload.maySleep && this.#speaks(member.node_id, WISH_SINCE)
         ? { wish: { order: member.wish_order, asleep: member.wishes_sleep === 1 } }
         : {}),
       inputs: inputs.map(({ id, kind, target, size_bytes, etag, sha256 }) => ({

@@ -3,7 +3,7 @@ import { GPU_CATALOGUE } from "@resontech/contracts/gpu-catalogue";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { Heartbeats } from "./heartbeats.ts";
 import { priceCents } from "./decisions/placement.ts";
-import type { CatalogueEntry, Kernel, WorkersStats, WorkerView } from "./kernel.ts";
+import type { CatalogueEntry, FleetStatus, WorkersStats, WorkerView } from "./fleet-view.ts";
 import { deviceFactsOf } from "./job-images.ts";
 import type { NodeRow, WorkerRow } from "./rows.ts";
 
@@ -107,7 +107,7 @@ export class FleetViews {
     });
   }
 
-  status(generation: number): ReturnType<Kernel["status"]> {
+  status(generation: number): FleetStatus {
     const jobs = Object.fromEntries(this.#jobStates.all().map(({ state, jobs }) => [state, jobs]));
     return { jobs, nodes: this.#nodes.all(), generation };
   }

@@ -16,7 +16,7 @@ import { AuditdFixture } from "../../../audit/test/helper.ts";
 import { VaultFixture } from "../../../audit/test/vault/helper.ts";
 import Database from "better-sqlite3";
 import type { ApplianceRole } from "../../src/authorization/roles.ts";
-import { Seal } from "../../src/identity/sign-in/seal.ts";
+import { Seal } from "../../src/identity/seal.ts";
 import { setRoles } from "../../src/identity/role-holders.ts";
 import { insertSession } from "../../src/identity/sign-in/session-store.ts";
 import { type NatsFixture, startNats } from "../bus/nats-fixture.ts";

@@ -26,7 +26,7 @@ import { listenOnSocket } from "../../src/http/listen-on-socket.ts";
 import { requestRoleOnRecord } from "../../src/identity/directories/request-role.ts";
 import { PersonSessions } from "../../src/identity/sign-in/person-sessions.ts";
 import { OpenIdProvider } from "../../src/identity/sign-in/open-id-provider.ts";
-import { Seal } from "../../src/identity/sign-in/seal.ts";
+import { Seal } from "../../src/identity/seal.ts";
 import { Sessions } from "../../src/identity/sign-in/sessions.ts";
 import { SignIn } from "../../src/identity/sign-in/sign-in.ts";
 import { type S3Engine, startS3Engine } from "./s3-engine.ts";

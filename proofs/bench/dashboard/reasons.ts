@@ -1,6 +1,7 @@
 /** Figure 6: whatever ends or holds a job is told as a sentence with what to do, soon. */
 import { CLEAN } from "../../../coordinator/test/kernel/scripted-agent.ts";
-import { REASONS } from "../../../coordinator/src/kernel/decisions/reasons.ts";
+import { REASONS, reasonWords } from "../../../coordinator/src/kernel/decisions/reasons.ts";
+import { federation } from "../../../coordinator/src/workloads/federation/federation.ts";
 import { type Figure, rounded } from "./figure.ts";
 import { visit } from "./visit.ts";
 import type { LiveJob } from "./live-job.ts";
@@ -15,7 +16,7 @@ export async function everyReason(world: World, live: LiveJob): Promise<Figure> 
   for (const reason of ALL_REASONS) {
     await visit(page, `${world.url}/jobs/${jobOfReason(reason)}`);
     const shown = await page.getByRole("alert").first().textContent();
-    const { hint } = REASONS[reason];
+    const { hint } = reasonWords(reason, federation.reasonWords);
     // The sentence of a job that failed has where and when, as its member told it: with numbers.
     const isWhole =
       shown !== null && shown.includes(hint) && /\d/.test(shown) && shown.includes(reason);

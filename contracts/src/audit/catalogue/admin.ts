@@ -1,9 +1,10 @@
 /** What the operator does, and what runs. */
 import { Type } from "typebox";
-import { OutboundName } from "../../config/outbound-name.ts";
+import { OutboundName } from "../../inference/outbound-name.ts";
 import { Code, Count, PlainId, Sha256Hex } from "../audit-event.ts";
-import { type CatalogueEntry, closed, fact, HOUR, NoDetail, operation } from "./entry.ts";
+import { type CatalogueEntry, fact, HOUR, NoDetail, operation } from "./entry.ts";
 import { ByRequest, ClaimedPeople } from "./fields.ts";
+import { closed } from "../../closed.ts";
 
 /** What one part runs. */
 export const MAX_MEASURED_FILES = 48;

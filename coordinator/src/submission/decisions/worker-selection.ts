@@ -2,7 +2,7 @@
 import type { SubmitTaskBody } from "@resontech/contracts/http-tasks";
 import { ApiError } from "../../api-error.ts";
 import type { WorkerSelection } from "../../kernel/accepted-task.ts";
-import type { CatalogueEntry, WorkerView } from "../../kernel/kernel.ts";
+import type { CatalogueEntry, WorkerView } from "../../kernel/fleet-view.ts";
 
 type SelectionFields = Pick<
   SubmitTaskBody,

@@ -2,9 +2,9 @@
 import { WISH_SINCE } from "@resontech/contracts/agent-protocol";
 import type { MemberState } from "@resontech/contracts/job-states";
 import type { WriteHandle } from "../db/open-database.ts";
-import type { KernelTables } from "./kernel-tables.ts";
-import type { MemberRow } from "./rows.ts";
-import type { Transitions } from "./transitions.ts";
+import type { KernelTables } from "../kernel/kernel-tables.ts";
+import type { MemberRow } from "../kernel/rows.ts";
+import type { Transitions } from "../kernel/transitions.ts";
 
 export type ReplicaRow = {
   /** Of the member. */
@@ -61,19 +61,13 @@ export class Replicas {
 
   /** Inside a transaction: so many wait for a worker, no more and no fewer. */
   setDue(jobId: string, due: number): void {
-    const job = this.#tables.jobs.get(jobId);
-    if (job?.state !== "RUNNING" || job.replicas_due === due) return;
-    this.#tables.jobs.note(jobId, {
-      replicas_due: due,
-      waiting_for: due === 0 ? null : job.waiting_for,
-    });
-    if (due > 0) this.#transitions.placementWanted = true;
+    this.#transitions.setGangsDue(jobId, due);
   }
 
   /** Inside a transaction: nobody is to call the job any more, and it ends. */
   end(jobId: string, reason: "replaced"): void {
     this.#transitions.moveJob(jobId, "stop", { reason });
-    this.#transitions.settle(jobId);
+    this.#transitions.reconcile(jobId);
   }
 
   /** Inside a transaction: its payload stops where it is, or goes on. */
@@ -98,6 +92,6 @@ export class Replicas {
     const member = this.#tables.members.get(memberId);
     if (member === undefined) return;
     this.#transitions.stopMember(member, "attempt_ended");
-    this.#transitions.settle(member.job_id);
+    this.#transitions.reconcile(member.job_id);
   }
 }

@@ -1,6 +1,6 @@
 /** Jobs whose attempts are replicas: placed and ended one by one, and none of their ends is the job's. */
 import t, { type Test } from "tap";
-import { ReplicaWorld } from "../inference/replica-world.ts";
+import { ReplicaWorld } from "./replica-world.ts";
 
 const ONE = { min: 1, max: 1, targetOngoing: 2 };
 

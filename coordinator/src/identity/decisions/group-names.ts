@@ -1,5 +1,5 @@
 /** Groups of a person as tokens name them, in the form in which they are mapped to roles: `corp/doctors`. Pure. */
-import { PROJECT_ROLES, type ProjectRole } from "../../../authorization/roles.ts";
+import { PROJECT_ROLES, type ProjectRole } from "../../authorization/roles.ts";
 
 /** Where a person comes from. @property name of the connection */
 export type Source = { name: string; subject: string; kind: "storage" | "broker" };

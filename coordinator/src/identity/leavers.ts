@@ -4,16 +4,16 @@
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import type { RecordEvent } from "../../audit-ports.ts";
-import { COORDINATOR_ACTOR } from "../../authorization/in-the-log.ts";
-import type { GroupCommit } from "../../db/group-commit.ts";
-import type { ReadHandle } from "../../db/open-database.ts";
-import type { KeycloakAccounts } from "../accounts/keycloak-accounts.ts";
-import { noteLeft, peopleToLookAfter } from "../people-store.ts";
-import type { Sessions } from "../sign-in/sessions.ts";
+import type { RecordEvent } from "../audit-ports.ts";
+import { COORDINATOR_ACTOR } from "../authorization/in-the-log.ts";
+import type { GroupCommit } from "../db/group-commit.ts";
+import type { ReadHandle } from "../db/open-database.ts";
+import type { KeycloakAccounts } from "./accounts/keycloak-accounts.ts";
+import { noteLeft, peopleToLookAfter } from "./people-store.ts";
+import type { Sessions } from "./sign-in/sessions.ts";
 import { groupNames } from "./decisions/group-names.ts";
-import { areGroupsNoted, noteGroups } from "./group-store.ts";
-import type { RequestRole } from "./request-role.ts";
+import { areGroupsNoted, noteGroups } from "./directories/group-store.ts";
+import type { RequestRole } from "./directories/request-role.ts";
 
 /** With the minute for which Keycloak believes what it read, a leaver is out in three. */
 export const LOOK_MS = 60_000;

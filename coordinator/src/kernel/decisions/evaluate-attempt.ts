@@ -36,9 +36,9 @@ export type AttemptFacts = {
   members: readonly MemberFacts[];
 };
 
-export type Judgement = { event: JobEvent; reason?: JobReason; blame?: string };
+export type AttemptVerdict = { event: JobEvent; reason?: JobReason; blame?: string };
 
-export function judgeAttempt(attempt: AttemptFacts): Judgement | null {
+export function evaluateAttempt(attempt: AttemptFacts): AttemptVerdict | null {
   switch (attempt.state) {
     case "RESERVED":
       return (
@@ -119,12 +119,12 @@ function isCarried({ state, members, quorum }: AttemptFacts): boolean {
 }
 
 /** All run, or have run already: a short payload may be over before the last one is looked at. */
-function startOf({ members, startsWithMembers }: AttemptFacts): Judgement | null {
+function startOf({ members, startsWithMembers }: AttemptFacts): AttemptVerdict | null {
   const hasStarted = ({ state }: MemberFacts) => state !== "LEASED" && state !== "STARTING";
   return startsWithMembers && members.every(hasStarted) ? { event: "start" } : null;
 }
 
-function faultOf(attempt: AttemptFacts): Judgement | null {
+function faultOf(attempt: AttemptFacts): AttemptVerdict | null {
   const byUser = userFaultOf(attempt);
   if (byUser !== null) return byUser;
   const lead = attempt.members.find(({ isLead }) => isLead);
@@ -140,7 +140,7 @@ function faultOf(attempt: AttemptFacts): Judgement | null {
 }
 
 /** A failure that running again would repeat, whoever else failed because of it. */
-function userFaultOf(attempt: AttemptFacts): Judgement | null {
+function userFaultOf(attempt: AttemptFacts): AttemptVerdict | null {
   const failed = attempt.members.find(
     ({ isLead, reason, isReplaced }) =>
       !isReplaced &&
@@ -151,20 +151,20 @@ function userFaultOf(attempt: AttemptFacts): Judgement | null {
   return failed === undefined ? null : { event: "stop", reason: failed.reason!, blame: failed.id };
 }
 
-function finishOf({ members }: AttemptFacts): Judgement | null {
+function finishOf({ members }: AttemptFacts): AttemptVerdict | null {
   return members.some(({ isLead, isFinished }) => isLead && isFinished)
     ? { event: "finish" }
     : null;
 }
 
-function vacancyOf({ state, members }: AttemptFacts): Judgement | null {
+function vacancyOf({ state, members }: AttemptFacts): AttemptVerdict | null {
   return state === "PREEMPTING" && members.every((member) => isMemberOver(member.state))
     ? { event: "vacate" }
     : null;
 }
 
 /** The lead alone decides: the others have given all they had. */
-function outcomeOf(attempt: AttemptFacts): Judgement | null {
+function outcomeOf(attempt: AttemptFacts): AttemptVerdict | null {
   const lead = attempt.members.find(({ isLead }) => isLead);
   if (lead === undefined) return { event: "fault", reason: "agent_fault" };
   if (lead.hasOutputs)
@@ -200,6 +200,6 @@ export function vacanciesOf({
   });
 }
 
-function recoveryOf({ members, mayRetry }: AttemptFacts): Judgement | null {
+function recoveryOf({ members, mayRetry }: AttemptFacts): AttemptVerdict | null {
   return members.every(isQuiet) ? { event: mayRetry ? "requeue" : "give-up" } : null;
 }

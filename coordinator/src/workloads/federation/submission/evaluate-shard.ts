@@ -1,9 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 import type { ObjectStore, ObjectVersion } from "../../../storage/object-store.ts";
-import { judgeDirectory, locateDirectory, TAIL_BYTES, type ZipSummary } from "./zip-directory.ts";
+import {
+  evaluateDirectory,
+  locateDirectory,
+  TAIL_BYTES,
+  type ZipSummary,
+} from "./zip-directory.ts";
 
 /** Reads the end of one shard, and its directory where that is longer, through ranged GETs of the recorded version. */
-export async function judgeShard(
+export async function evaluateShard(
   store: Pick<ObjectStore, "getRange">,
   bucket: string,
   shard: ObjectVersion,
@@ -19,7 +24,7 @@ export async function judgeShard(
     offset >= tailStart
       ? tail.subarray(offset - tailStart, offset - tailStart + bytes)
       : await range(offset, offset + bytes - 1);
-  const judging = judgeDirectory(name, directory, entries, sizeBytes);
+  const judging = evaluateDirectory(name, directory, entries, sizeBytes);
   for (let step = judging.next(); ; step = judging.next()) {
     if (step.done === true) return step.value;
     await setImmediate();

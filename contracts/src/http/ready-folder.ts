@@ -1,5 +1,5 @@
 /** A ready folder on somebody's disk as a task: what the public client uploads, without a line of Python. Pure. */
-import type { SubmitFederationBody } from "../http/http-tasks.ts";
+import type { SubmitFederationBody } from "./http-tasks.ts";
 
 const FOLDERS = ["shards", "scripts", "configs", "requirements"] as const;
 const MODEL = "model";

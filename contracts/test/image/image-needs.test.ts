@@ -1,5 +1,5 @@
 import t from "tap";
-import { type DeviceFacts, type ImageNeeds, whyUnfit } from "../../src/agent/image-needs.ts";
+import { type DeviceFacts, type ImageNeeds, whyUnfit } from "../../src/image/image-needs.ts";
 
 const CUDA_12: ImageNeeds = {
   vendor: "nvidia",

@@ -2,12 +2,12 @@ import { JOB_STATES, type JobState } from "@resontech/contracts/job-states";
 import t from "tap";
 import {
   type AttemptFacts,
-  judgeAttempt,
-  type Judgement,
+  evaluateAttempt,
+  type AttemptVerdict,
   type MemberFacts,
   stoppedEvent,
   vacanciesOf,
-} from "../../../src/kernel/decisions/judge-attempt.ts";
+} from "../../../src/kernel/decisions/evaluate-attempt.ts";
 
 const member = (id: string, change: Partial<MemberFacts> = {}): MemberFacts => ({
   id,
@@ -42,7 +42,7 @@ const healthy = [member("server"), member("c1"), member("c2"), member("c3")];
 const but = (id: string, change: Partial<MemberFacts>) =>
   healthy.map((each) => (each.id === id ? { ...each, ...change } : each));
 
-const CASES: [what: string, facts: AttemptFacts, expected: Partial<Judgement> | null][] = [
+const CASES: [what: string, facts: AttemptFacts, expected: Partial<AttemptVerdict> | null][] = [
   ["all claimed", attempt("RESERVED", healthy), { event: "claim" }],
   ["one not claimed yet", attempt("RESERVED", but("c3", { state: "LEASED" })), null],
   ["bytes flow", attempt("PROVISIONING", healthy), { event: "stage" }],
@@ -219,7 +219,7 @@ const CASES: [what: string, facts: AttemptFacts, expected: Partial<Judgement> | 
 
 for (const [what, facts, expected] of CASES)
   t.test(`${facts.state}: ${what}`, async (t) => {
-    const judgement = judgeAttempt(facts);
+    const judgement = evaluateAttempt(facts);
     if (expected === null) t.equal(judgement, null);
     else t.match({ ...judgement }, expected);
   });
@@ -228,7 +228,7 @@ t.test("nothing is judged where no attempt decides", async (t) => {
   for (const state of JOB_STATES.filter((each) =>
     /^(ACCEPTED|QUEUED|HELD|SUCCEEDED|FAILED|CANCELLED|EXPIRED|REJECTED)$/.test(each),
   ))
-    t.equal(judgeAttempt(attempt(state, healthy)), null, state);
+    t.equal(evaluateAttempt(attempt(state, healthy)), null, state);
 });
 
 t.test("STOPPING ends by the reason's terminal state", async (t) => {
@@ -258,13 +258,13 @@ t.test(
       ...but("c3", { state: "FENCED", reason: "node_lost", isReplaced: true, isNodeAlive: false }),
       member("c4"),
     ];
-    t.equal(judgeAttempt(attempt("RUNNING", replaced, { quorum: 3 })), null);
+    t.equal(evaluateAttempt(attempt("RUNNING", replaced, { quorum: 3 })), null);
     const alive = [
       ...but("c3", { state: "FENCED", reason: "node_lost", isReplaced: true }).map((one) =>
         one.id === "c3" ? one : { ...one, state: "RELEASED" as const },
       ),
       member("c4", { state: "RELEASED" }),
     ];
-    t.equal(judgeAttempt(attempt("RECOVERING", alive)), null);
+    t.equal(evaluateAttempt(attempt("RECOVERING", alive)), null);
   },
 );

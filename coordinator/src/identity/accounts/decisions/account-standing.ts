@@ -1,5 +1,5 @@
 /** What an account at Keycloak says of its person. Pure. */
-import type { Source } from "./group-names.ts";
+import type { Source } from "../../decisions/group-names.ts";
 
 /** `unknown`: the directory does not answer, and nobody is out for that. */
 export type AccountStanding = "there" | "gone" | "disabled" | "unknown";
