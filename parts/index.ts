@@ -5,7 +5,7 @@ import { auditOut } from "@resontech/audit-out/part";
 import { auditdFor } from "@resontech/auditd/part";
 import { coordinator } from "@resontech/coordinator/part";
 import { door } from "@resontech/door/part";
-import { foldersOf, type PartDeclaration } from "@resontech/frame/define-part";
+import { dataFoldersOf, type PartDeclaration } from "@resontech/frame/define-part";
 import { DATA_FOLDERS } from "@resontech/frame/layout";
 import { inferenceGateway } from "@resontech/inference-gateway/part";
 import { keycloak } from "@resontech/keycloak/part";
@@ -47,7 +47,7 @@ export function userOffsets(): number[] {
 
 /** Below `data`: the uninstall takes these, and a disk of the operator may be mounted on each. */
 export function dataFolders(): string[] {
-  const declared = PARTS.flatMap((part) => foldersOf(part).map(({ name }) => name));
+  const declared = PARTS.flatMap((part) => dataFoldersOf(part).map(({ name }) => name));
   return [...DATA_FOLDERS, ...declared.filter((name) => !name.includes("/"))];
 }
 

@@ -6,7 +6,7 @@ import {
   type PartDeclaration,
   type PartFacts,
   type Peer,
-  foldersOf,
+  dataFoldersOf,
   secretOf,
   userOf,
 } from "@resontech/frame/define-part";
@@ -25,7 +25,7 @@ export function makePartFolders(context: PartContext, part: PartDeclaration): vo
   const secrets = secretOf(part, layout);
   if (part.keepsSecrets === true) ensureFolder(secrets, { uid: id, gid: id }, 0o700);
   else ensureFolder(secrets, readableBy(id), 0o750);
-  for (const { name, owner, readers, mode } of foldersOf(part)) {
+  for (const { name, owner, readers, mode } of dataFoldersOf(part)) {
     const uid = owner === "root" ? ROOT.uid : id;
     ensureFolder(layout.data(name), { uid, gid: groupOf(context, readers) ?? id }, mode);
   }

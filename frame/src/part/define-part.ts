@@ -355,7 +355,7 @@ export function socketOf(
 }
 
 /** Its folders below `data`. */
-export function foldersOf({
+export function dataFoldersOf({
   name,
   data,
 }: Pick<PartDeclaration, "name" | "data">): readonly FolderDeclaration[] {
