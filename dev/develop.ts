@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { serveDashboard, type ServeOptions } from "@resontech/dashboard/serve-dashboard";
 import { makeCertificate } from "@resontech/house/make-certificate";
 import { PartsError } from "../appliance/src/commands/planned-stop.ts";
-import { openContext } from "../appliance/src/supervisor/supervise.ts";
+import { openContext } from "../appliance/src/supervise.ts";
 import { askSupervisor, listParts } from "../appliance/src/supervisor/control.ts";
 import { developPart } from "./develop/develop-part.ts";
 import { NoApplianceError } from "./develop/no-appliance-error.ts";

@@ -13,7 +13,7 @@ import { declarationsOf, leaves } from "./audit/command-audit.ts";
 import { connectOperator, operated } from "./audit/operator-record.ts";
 import { askOperator, type OperatorShell } from "./commands/ask-operator.ts";
 import { hostShell } from "./commands/host-shell.ts";
-import { askAuditd } from "./commands/ask-auditd.ts";
+import { askAuditd } from "./operator/ask-auditd.ts";
 import {
   type CallsOptions,
   exportAudit,
@@ -42,7 +42,7 @@ import { addUserCommands } from "./commands/user-commands.ts";
 import { addPrivacyCommands } from "./commands/privacy-commands.ts";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import { checkImages } from "./commands/check-images.ts";
-import { readStatus, renderStatus } from "./commands/status.ts";
+import { readStatus, renderStatus } from "./status/status.ts";
 import { showRoot } from "./commands/show-root.ts";
 import {
   announceStop,
@@ -77,7 +77,7 @@ import { pullImage } from "./parts/pull-image.ts";
 import { prepare } from "./first-boot/prepare.ts";
 import { Layout } from "@resontech/frame/layout";
 import { versionOf } from "./release.ts";
-import { openContext, startDetached, stopAndWait, supervise } from "./supervisor/supervise.ts";
+import { openContext, startDetached, stopAndWait, supervise } from "./supervise.ts";
 import { recordedUninstall } from "./commands/recorded-uninstall.ts";
 import { runInstaller } from "./commands/run-installer.ts";
 

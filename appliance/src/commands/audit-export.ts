@@ -28,7 +28,7 @@ import { connectOperator, operated } from "../audit/operator-record.ts";
 import type { PartContext } from "../parts/context.ts";
 import { partFactsOf } from "../parts/part-facts-of.ts";
 import { retentionOf } from "@resontech/vault/part";
-import { linesOfVault, VaultRefusedError } from "./ask-vault.ts";
+import { linesOfVault, VaultRefusedError } from "../operator/ask-vault.ts";
 import { requireAbsent } from "./require-absent.ts";
 import { DisclosedLines } from "./disclosed-lines.ts";
 

@@ -19,7 +19,7 @@ import type { PartContext } from "../parts/context.ts";
 import { askSupervisor, listParts } from "../supervisor/control.ts";
 import type { OperatorShell } from "./ask-operator.ts";
 import { awaitTrust } from "./await-trust.ts";
-import { readCertificates } from "./read-certificates.ts";
+import { readCertificates } from "../status/read-certificates.ts";
 
 /** @property restart of everything, while jobs go on @property tell a line on standard error */
 type Around = { restart: () => Promise<void>; tell: (line: string) => void };

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { connectOperator, operated } from "../audit/operator-record.ts";
 import { readAuditKeys } from "../config/audit-keys.ts";
 import { type PartContext, userOfPart } from "../parts/context.ts";
-import { runOnce } from "../supervisor/run-once.ts";
+import { runOnce } from "../parts/run-once.ts";
 
 export type RestoredKeys = { restored: number; kept: number; destroyed: number };
 

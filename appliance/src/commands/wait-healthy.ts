@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { PartContext } from "../parts/context.ts";
 import { existsSync, readFileSync } from "node:fs";
 import { endOfLog } from "./decisions/end-of-log.ts";
-import { logOf } from "./log-of.ts";
+import { logOf } from "../status/log-of.ts";
 import { askSupervisor, listParts } from "../supervisor/control.ts";
 
 /** So many crashes in a row are no accident: waiting longer helps nobody. */

@@ -12,6 +12,7 @@ export async function ensureDoorCertificate(
   ca: CertificateAuthority,
 ): Promise<void> {
   const customers = customersCertificate(context.layout);
-  if (customers === null) await ca.ensureServer(folder, owner, "server", serverNames(context.config));
+  if (customers === null)
+    await ca.ensureServer(folder, owner, "server", serverNames(context.config));
   else showCustomers(folder, owner, customers);
 }

@@ -18,7 +18,7 @@ import {
 import { partNamed } from "@resontech/frame/part-facts";
 import { HEALTH_PATH } from "@resontech/frame/serve";
 import { ensureFolder, type Owner, ROOT } from "../config/owned-file.ts";
-import { runOnce } from "../supervisor/run-once.ts";
+import { runOnce } from "./run-once.ts";
 import { type ContainerEngine, containerPart } from "./container-part.ts";
 import { containerEngineParts, engineVersion, type PartContext } from "./context.ts";
 import { HeldSocket } from "./held-socket.ts";

@@ -9,7 +9,7 @@ import { Layout } from "@resontech/frame/layout";
 import { prometheus, SCRAPE_TOKEN } from "@resontech/prometheus/part";
 import { s3 } from "@resontech/s3/part";
 import t from "tap";
-import { readCustomersToken, rotateCustomersToken } from "../../src/config/metrics-token.ts";
+import { readCustomersToken, rotateCustomersToken } from "../../src/commands/metrics-token.ts";
 import {
   copyPartSecrets,
   makePartFolders,

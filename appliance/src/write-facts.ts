@@ -6,15 +6,14 @@ import { refusesBelow } from "@resontech/contracts/log-reserve";
 import { ask } from "@resontech/frame/ask";
 import { socketOf } from "@resontech/frame/define-part";
 import type { Logger } from "pino";
-import { readBackupFacts } from "../backup/read-backup-facts.ts";
-import type { BackupFacts } from "../commands/decisions/findings.ts";
-import { readCertificates } from "../commands/read-certificates.ts";
-import { readDisks } from "../commands/read-disks.ts";
-import { readableBy, writeOwned } from "../config/owned-file.ts";
+import { type BackupFacts, readBackupFacts } from "./backup/read-backup-facts.ts";
+import { readCertificates } from "./status/read-certificates.ts";
+import { readDisks } from "./status/read-disks.ts";
+import { readableBy, writeOwned } from "./config/owned-file.ts";
 import type { Layout } from "@resontech/frame/layout";
-import { type PartContext, userOfPart } from "../parts/context.ts";
-import { healthyForMs } from "./decisions/healthy-for.ts";
-import type { PartStatus } from "./supervisor.ts";
+import { type PartContext, userOfPart } from "./parts/context.ts";
+import { healthyForMs } from "./supervisor/decisions/healthy-for.ts";
+import type { PartStatus } from "./supervisor/supervisor.ts";
 
 const DAY_MS = 86_400_000;
 /** Of one part. */

@@ -4,7 +4,7 @@ import {
   formatInstant,
   formatSize,
   parseSize,
-} from "../../../src/commands/decisions/quantities.ts";
+} from "../../../src/status/decisions/quantities.ts";
 
 t.test("sizes are read as people write them, and what is none is refused", async (t) => {
   for (const [text, bytes] of [

@@ -6,11 +6,11 @@ import { coordinator } from "@resontech/coordinator/part";
 import { pino } from "pino";
 import t from "tap";
 import { Value } from "typebox/value";
-import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
+import { CertificateAuthority } from "../src/ca/certificate-authority.ts";
 import { Layout } from "@resontech/frame/layout";
-import type { PartContext } from "../../src/parts/context.ts";
-import type { PartStatus } from "../../src/supervisor/supervisor.ts";
-import { factsOf, writeFacts } from "../../src/supervisor/write-facts.ts";
+import type { PartContext } from "../src/parts/context.ts";
+import type { PartStatus } from "../src/supervisor/supervisor.ts";
+import { factsOf, writeFacts } from "../src/write-facts.ts";
 
 const asRoot = { skip: process.getuid?.() === 0 ? false : "only root gives files to others" };
 const UID_BASE = 64_100;

@@ -1,8 +1,8 @@
 import { isBackupScheduled } from "../backup/backup-schedule.ts";
 import { readFollowed } from "../backup/follow-state.ts";
-import type { PartContext } from "./context.ts";
-import type { Part } from "./part.ts";
-import { processPart } from "./process-part.ts";
+import type { PartContext } from "../parts/context.ts";
+import type { Part } from "../parts/part.ts";
+import { processPart } from "../parts/process-part.ts";
 
 /** It holds few things for long. */
 const FOLLOWER_NODE_FLAGS = ["--max-old-space-size=256", "--max-semi-space-size=4"];

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { askAuditd } from "../../src/commands/ask-auditd.ts";
+import { askAuditd } from "../../src/operator/ask-auditd.ts";
 
 t.test(
   "where nobody listens, and nobody does any more, the operator is told what to do",

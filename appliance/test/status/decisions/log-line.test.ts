@@ -1,5 +1,5 @@
 import t from "tap";
-import { logTime, readLogLine } from "../../../src/commands/decisions/log-line.ts";
+import { logTime, readLogLine } from "../../../src/status/decisions/log-line.ts";
 
 t.test("a line of ours becomes level, words and fields, with the time beside it", async (t) => {
   const { at, text } = readLogLine(

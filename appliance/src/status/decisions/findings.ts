@@ -1,6 +1,7 @@
 /** What is wrong with an appliance, and what the operator should do about each. Pure: from what `appliance status` has read. */
 import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
+import type { BackupFacts } from "../../backup/read-backup-facts.ts";
 import { DISK_LADDER, diskStep, NODE_LADDER } from "@resontech/contracts/disk-ladder";
 import { refusesBelow, type ReserveState, warnsBelow } from "@resontech/contracts/log-reserve";
 import type { VaultHealth } from "@resontech/contracts/vault-control";
@@ -29,18 +30,6 @@ export type DiskFacts = {
 };
 
 export type CertificateFacts = { file: string; daysLeft: number };
-
-/** Of scheduled backups. */
-export type BackupFacts = {
-  target: string;
-  isOverdue: boolean;
-  /** When the last whole one was taken; milliseconds since the epoch. */
-  takenAtMs: number | null;
-  /** Why the last one failed, where it did. */
-  failure: string | null;
-  /** Of the database that is followed; null while it is not looked at. */
-  followed: { behindS: number; failure: string | null } | null;
-};
 
 export type StatusFacts = {
   parts: readonly PartStatus[];

@@ -1,6 +1,6 @@
 /** Which requests are of the OpenAI API. */
 import t from "tap";
-import { openAiTargetOf } from "../../src/openai/openai-target.ts";
+import { openAiTargetOf } from "../../src/openai-surface/openai-target.ts";
 
 t.test("a call is of all deployments or of one", async (t) => {
   t.same(openAiTargetOf("POST", "/v1/chat/completions"), {

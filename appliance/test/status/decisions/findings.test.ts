@@ -5,7 +5,7 @@ import {
   type DiskFacts,
   findingsOf,
   type StatusFacts,
-} from "../../../src/commands/decisions/findings.ts";
+} from "../../../src/status/decisions/findings.ts";
 import type { PartStatus } from "../../../src/supervisor/supervisor.ts";
 
 const GIB = 1024 ** 3;

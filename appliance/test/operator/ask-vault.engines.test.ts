@@ -4,7 +4,7 @@ import t from "tap";
 import { disclosing, erase, gateOf, say, startedBoth } from "../../../audit/test/vault/helper.ts";
 import { until } from "../../../audit/test/out/helper.ts";
 import type { VaultStatus } from "@resontech/contracts/vault-control";
-import { askVault, linesOfVault } from "../../src/commands/ask-vault.ts";
+import { askVault, linesOfVault } from "../../src/operator/ask-vault.ts";
 import { closesConnection } from "../../src/parts/health.ts";
 
 t.test("the vault's health is asked without a question, and it hangs up", async (t) => {

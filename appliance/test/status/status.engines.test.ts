@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import t, { type Test } from "tap";
-import { readStatus, renderStatus } from "../../src/commands/status.ts";
+import { readStatus, renderStatus } from "../../src/status/status.ts";
 import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 import { answeringSupervisor } from "../supervisor/answering-supervisor.ts";

@@ -5,7 +5,7 @@ import { coordinator, METRICS_TOKENS } from "@resontech/coordinator/part";
 import { secretOf } from "@resontech/frame/define-part";
 import type { Layout } from "@resontech/frame/layout";
 import { type PartContext, userOfPart } from "../parts/context.ts";
-import { readableBy, writeOwned } from "./owned-file.ts";
+import { readableBy, writeOwned } from "../config/owned-file.ts";
 
 export function readCustomersToken(layout: Layout): string {
   return readToken(customersTokenFile(layout));
