@@ -9,7 +9,7 @@ import type { WriteHandle } from "../db/open-database.ts";
 import { agentProtocolOf } from "./agent-protocol-of.ts";
 import { DEADLINES } from "./decisions/deadlines.ts";
 import type { MemberResources } from "./decisions/resources.ts";
-import { imageReference } from "./job-images.ts";
+import { memberImageReference } from "./job-images.ts";
 import type { AttemptRow, MemberRow, NodeRow } from "./rows.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
@@ -118,7 +118,7 @@ export class DesiredSets {
       attempt: attempt.id,
       ...standingOf(member),
       graceMs: DEADLINES.stopGraceMs,
-      image: imageReference(job, member),
+      image: memberImageReference(job, member),
       resources: {
         ...(JSON.parse(member.resources) as MemberResources),
         workers: member.worker_id === null ? [] : [member.worker_id],

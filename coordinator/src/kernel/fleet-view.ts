@@ -20,7 +20,7 @@ export type WorkersStats = {
   workers: WorkerView[];
 };
 
-export type CatalogueEntry = {
+export type FleetModel = {
   /** Catalogue id, `rtx_5090`, `cpu`. */
   id: string;
   name: string;

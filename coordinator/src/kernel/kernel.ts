@@ -4,7 +4,7 @@ import type { RowFilter } from "../db/row-filter.ts";
 import type { GateProof } from "../audit-ports.ts";
 import type { AcceptedTask } from "./accepted-task.ts";
 import { Draining } from "./errors.ts";
-import type { CatalogueEntry, FleetStatus, WorkersStats } from "./fleet-view.ts";
+import type { FleetModel, FleetStatus, WorkersStats } from "./fleet-view.ts";
 import type { FleetViews } from "./fleet-views.ts";
 import type { JobView } from "./job-view.ts";
 import type { JobViews } from "./job-views.ts";
@@ -131,7 +131,7 @@ export class Kernel {
     return this.#parts.fleetViews.workers();
   }
 
-  catalogue(): CatalogueEntry[] {
+  catalogue(): FleetModel[] {
     return this.#parts.fleetViews.catalogue();
   }
 

@@ -19,7 +19,7 @@ import {
   isMemberOver,
   mayMemberWrite,
   type MemberEffect,
-  type MemberEvent,
+  type MemberMachineEvent,
   stepMember,
 } from "./decisions/member-machine.ts";
 import { type ReasonWords, reasonWords } from "./decisions/reasons.ts";
@@ -146,7 +146,7 @@ export class Transitions {
   }
 
   /** Moves the member and carries out the effects; false when the event is stale. `change` is written either way it can. */
-  moveMember(memberId: string, event: MemberEvent, change: MemberChange = {}): boolean {
+  moveMember(memberId: string, event: MemberMachineEvent, change: MemberChange = {}): boolean {
     const { clock, jobs, logMerges, members, records } = this.#tables;
     const member = members.get(memberId);
     const step = member === undefined ? null : stepMember(member.state, event);

@@ -4,7 +4,7 @@ import { isInFilter, type RowFilter } from "../../src/db/row-filter.ts";
 import type { AcceptedTask } from "../../src/kernel/accepted-task.ts";
 import { IdempotencyConflict } from "../../src/kernel/errors.ts";
 import type { JobView } from "../../src/kernel/job-view.ts";
-import type { CatalogueEntry, WorkersStats } from "../../src/kernel/fleet-view.ts";
+import type { FleetModel, WorkersStats } from "../../src/kernel/fleet-view.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
 import type { NvflareRuns } from "../../src/workloads/federation/nvflare-runs.ts";
 import type { JobOutput } from "../../src/kernel/output-table.ts";
@@ -127,7 +127,7 @@ export class FakeKernel implements Pick<Kernel, keyof Kernel> {
     ],
   };
 
-  catalogue(): CatalogueEntry[] {
+  catalogue(): FleetModel[] {
     return [
       {
         id: "cpu",
