@@ -1,6 +1,6 @@
 /** Stops that were meant: the leases of running work are made to outlive them. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { askCoordinator, ControlRefusedError } from "../first-boot/ask-coordinator.ts";
+import { ControlRefusedError, coordinatorAt } from "../first-boot/ask-coordinator.ts";
 import type { PartContext } from "../parts/context.ts";
 import { askSupervisor } from "../supervisor/control.ts";
 import { isAlive, type PartState } from "../supervisor/decisions/plan.ts";
@@ -30,10 +30,9 @@ export async function announceStop(
   say: (line: string) => void,
 ): Promise<boolean> {
   try {
-    const reply = await askCoordinator(
-      layout.run("coordinator", "control"),
-      { verb: "maintenance", forS },
-      ASK_TIMEOUT_MS,
+    const reply = await coordinatorAt(layout.run("coordinator", "control"), ASK_TIMEOUT_MS)(
+      "maintenance",
+      { forS },
     );
     say(`running jobs go on until ${reply.until ?? "now"}`);
     if (reply.untold.length > 0)
@@ -48,11 +47,9 @@ export async function announceStop(
 
 /** Leases are short again. */
 export async function endStop({ layout }: PartContext): Promise<void> {
-  await askCoordinator(
-    layout.run("coordinator", "control"),
-    { verb: "maintenance", forS: 0 },
-    ASK_TIMEOUT_MS,
-  );
+  await coordinatorAt(layout.run("coordinator", "control"), ASK_TIMEOUT_MS)("maintenance", {
+    forS: 0,
+  });
 }
 
 /** Does what stops parts and has them healthy again. A stop that could not be announced needs no end: leases are short all along. */

@@ -8,7 +8,7 @@ import { readAuditKeys } from "../config/audit-keys.ts";
 import { SupervisorRecord } from "../audit/supervisor-record.ts";
 import { requireNoOpenRestore } from "../backup/restore-appliance.ts";
 import { loadConfig } from "../config/load-config.ts";
-import { askCoordinator } from "../first-boot/ask-coordinator.ts";
+import { coordinatorAt } from "../first-boot/ask-coordinator.ts";
 import { ensureJoinToken } from "../first-boot/first-boot.ts";
 import { auditdConfig, prepare, writeAgentConfig } from "../first-boot/prepare.ts";
 import { followHostSessions } from "../host-sessions/follow-host-sessions.ts";
@@ -164,7 +164,7 @@ export function partsOf(context: PartContext): Part[] {
   const container = {
     engine: new Docker({ socketPath }),
     login: (repository: string) =>
-      askCoordinator(layout.run("coordinator", "control"), { verb: "registry-login", repository }),
+      coordinatorAt(layout.run("coordinator", "control"))("registry-login", { repository }),
   };
   const audit = auditdPart(context);
   const parts: Part[] = [

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { networkInterfaces, release as kernelRelease } from "node:os";
 import { basename, join } from "node:path";
-import type { AskOperator } from "../commands/ask-operator.ts";
+import type { AskOperator } from "@resontech/contracts/operator-routes";
 import { readCertificates } from "../commands/read-certificates.ts";
 import { readDisks } from "../commands/read-disks.ts";
 import { readStatus, renderStatus } from "../commands/status.ts";
