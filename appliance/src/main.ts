@@ -4,14 +4,14 @@ import { applyRealm } from "@resontech/keycloak/apply-realm";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import Docker from "dockerode";
-import { MAX_MAINTENANCE_S } from "@resontech/contracts/control-protocol";
+import { MAX_MAINTENANCE_S } from "@resontech/contracts/operator-appliance";
 import { onClosedPipe } from "@resontech/cli/closed-pipe";
 import { asTable } from "@resontech/cli/table";
 import { HOST_COMMANDS } from "@resontech/parts/host-commands";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { declarationsOf, leaves } from "./audit/command-audit.ts";
 import { connectOperator, operated } from "./audit/operator-record.ts";
-import { askOperator, type OperatorShell } from "./commands/ask-operator.ts";
+import { askOperator, type OperatorShell, printedAnswer } from "./commands/ask-operator.ts";
 import { hostShell } from "./commands/host-shell.ts";
 import { askAuditd } from "./operator/ask-auditd.ts";
 import {
@@ -65,7 +65,6 @@ import { collected } from "@resontech/frame/collected";
 import { two } from "./commands/two-people.ts";
 import { verifierDigests } from "./commands/verifier-digests.ts";
 import { waitHealthy } from "./commands/wait-healthy.ts";
-import { askCoordinator } from "./first-boot/ask-coordinator.ts";
 import { ensureFirstPeople, publishAuditPolicy } from "./first-boot/first-boot.ts";
 import { applianceAdmin } from "./keycloak/appliance-admin.ts";
 import { ownRealm } from "./keycloak/own-realm.ts";
@@ -274,14 +273,10 @@ leaves(program.command("add-user <username>"), {
     false,
   )
   .action(async (username: string, { auditor }: { auditor: boolean }) => {
-    const control = openContext(root()).layout.run("coordinator", "control");
-    print(
-      auditor
-        ? await askCoordinator(control, {
-            ...{ verb: "add-person", username, duty: "compliance-auditor" },
-          })
-        : await askCoordinator(control, { verb: "add-user", username }),
-    );
+    if (!auditor)
+      return print(printedAnswer("add-user", await shell.ask("add-user", { username })));
+    const duty = "compliance-auditor";
+    print(printedAnswer("add-person", await shell.ask("add-person", { username, duty })));
   });
 
 leaves(program.command("site-files <username> <on|off>"), {
@@ -296,13 +291,8 @@ leaves(program.command("site-files <username> <on|off>"), {
       return program.error(`site-files takes on or off, not ${JSON.stringify(word)}`, {
         exitCode: EXIT.usage,
       });
-    print(
-      await askCoordinator(openContext(root()).layout.run("coordinator", "control"), {
-        verb: "site-files",
-        username,
-        allowed: word === "on",
-      }),
-    );
+    const set = await shell.ask("site-files", { username, allowed: word === "on" });
+    print(printedAnswer("site-files", set));
   });
 leaves(program.command("join-token <node>"), {
   event: "iam.node.join-token",
@@ -311,13 +301,8 @@ leaves(program.command("join-token <node>"), {
   .description("a one-use token that admits a node")
   .option("--ttl <seconds>", `validity, 1 to ${MAX_TOKEN_S}`, tokenSeconds, 3600)
   .action(async (node: string, options: { ttl: number }) => {
-    print(
-      await askCoordinator(openContext(root()).layout.run("coordinator", "control"), {
-        verb: "join-token",
-        node,
-        ttlS: options.ttl,
-      }),
-    );
+    const made = await shell.ask("join-token", { node, ttlS: options.ttl });
+    print(printedAnswer("join-token", made));
   });
 
 const image = program
@@ -348,9 +333,7 @@ leaves(image.command("pull <profile>"), { event: "admin.control", loggedBy: "coo
           : config.containerEngine.socket,
     });
     const reference = imageReference(context, repository);
-    await pullImage(engine, reference, () =>
-      askCoordinator(layout.run("coordinator", "control"), { verb: "registry-login", repository }),
-    );
+    await pullImage(engine, reference, () => shell.ask("registry-login", { repository }));
     process.stdout.write(`${reference}\n`);
   });
 leaves(image.command("login <name>"), { event: "admin.control", loggedBy: "coordinator" })
@@ -364,9 +347,7 @@ leaves(image.command("login <name>"), { event: "admin.control", loggedBy: "coord
     const minutes = /^\d{1,4}$/.test(options.for) ? Number(options.for) : 0;
     if (minutes < 1 || minutes > 1440)
       return program.error("--for takes whole minutes from 1 to 1440", { exitCode: EXIT.usage });
-    const control = context.layout.run("coordinator", "control");
-    const { username, password } = await askCoordinator(control, {
-      verb: "registry-login",
+    const { username, password } = await shell.ask("registry-login", {
       repository,
       forS: minutes * 60,
     });

@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import { SupervisorRecord } from "./audit/supervisor-record.ts";
 import { requireNoOpenRestore } from "./backup/restore-appliance.ts";
 import { loadConfig } from "./config/load-config.ts";
-import { askCoordinator } from "./first-boot/ask-coordinator.ts";
+import { coordinatorAt } from "./first-boot/ask-coordinator.ts";
 import { ensureJoinToken } from "./first-boot/first-boot.ts";
 import { prepare, writeAgentConfig } from "./first-boot/prepare.ts";
 import { followHostSessions } from "./host-sessions/follow-host-sessions.ts";
@@ -152,7 +152,7 @@ export function partsOf(context: PartContext): Part[] {
   const containers = {
     engine: new Docker({ socketPath }),
     login: (repository: string) =>
-      askCoordinator(layout.run("coordinator", "control"), { verb: "registry-login", repository }),
+      coordinatorAt(layout.run("coordinator", "control"))("registry-login", { repository }),
   };
   const parts: Part[] = [
     ...context.parts.map((part) => declaredPart(context, part, containers)),

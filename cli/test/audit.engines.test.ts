@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ControlReply } from "@resontech/contracts/control-protocol";
+import type { OperatorAnswer } from "@resontech/contracts/operator-routes";
 import t from "tap";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
 import { goodBody, goodFiles, upload } from "../../coordinator/test/helper/workspace.ts";
@@ -10,7 +10,7 @@ import { shippedProgram } from "@resontech/house/shipped-program";
 
 const MAIN = shippedProgram("resontech");
 const VERIFIER = shippedProgram("sov-verify");
-type User = Extract<ControlReply, { ok: true; verb: "add-user" }>;
+type User = OperatorAnswer<"add-user">;
 
 const resontech = (env: Record<string, string>, ...args: string[]) =>
   spawnSync(process.execPath, [MAIN, ...args], {
@@ -25,10 +25,7 @@ t.test(
     const coordinator = await RunningCoordinator.create({ vault: true });
     t.teardown(() => coordinator[Symbol.asyncDispose]());
     await coordinator.startSearch();
-    const alice = (await coordinator.control({
-      verb: "add-user",
-      username: "alice",
-    })) as User;
+    const alice = await coordinator.control("add-user", { username: "alice" });
     for (let i = 0; i < 5; i++) await coordinator.get("/api/keys", alice.platformKey);
     const dir = t.testdir();
     const caFile = join(dir, "ca.pem");
@@ -129,11 +126,8 @@ t.test(
       "who touched a job: entries of the job and of its objects, and what can't be shown is said",
       async (t) => {
         const [officer, bob] = [
-          (await coordinator.control({
-            verb: "add-user",
-            username: "officer",
-          })) as User,
-          (await coordinator.control({ verb: "add-user", username: "bob" })) as User,
+          await coordinator.control("add-user", { username: "officer" }),
+          await coordinator.control("add-user", { username: "bob" }),
         ];
         coordinator.giveRoles(officer.userId, ["security-officer"]);
         await upload(coordinator.s3, alice.bucketAlias, "study", goodFiles());
@@ -210,7 +204,7 @@ t.test(
           stdout: "",
           stderr: /which objects are those of job-\w+ is not known/,
         });
-        await coordinator.control({ verb: "job-cancel", job, reason: "the folder is used again" });
+        await coordinator.control("job-cancel", { job, reason: "the folder is used again" });
         const again = String((await submit()).body["id"]);
         t.match(report(officer).stderr, new RegExp(`other jobs with the same folder: ${again}`));
         t.match(

@@ -14,8 +14,7 @@ t.teardown(() => running[Symbol.asyncDispose]());
 const dir = mkdtempSync(join(tmpdir(), "rt-cli-"));
 t.teardown(() => rmSync(dir, { recursive: true, force: true }));
 writeFileSync(join(dir, "ca.crt"), running.caPem);
-const user = await running.control({ verb: "add-user", username: "ada" });
-if (!user.ok || user.verb !== "add-user") throw new Error("no user");
+const user = await running.control("add-user", { username: "ada" });
 const agent = await joinAgent(running, "node-a", 2);
 t.teardown(() => agent.close());
 await agent.beat([]);
@@ -136,8 +135,7 @@ t.test("what waits stands in its order, with a sentence why", async (t) => {
 });
 
 t.test("nodes are an administrator's, workers everybody's", async (t) => {
-  const admin = await running.control({ verb: "add-user", username: "root" });
-  if (!admin.ok || admin.verb !== "add-user") throw new Error("no administrator");
+  const admin = await running.control("add-user", { username: "root" });
   running.giveRoles(admin.userId, ["platform-admin"]);
   const as = (...words: string[]) =>
     Shell.run({ ...env, RESON_API_KEY: admin.platformKey }, ...words);

@@ -1,27 +1,16 @@
-/** Builds the HTTP app from typed parts; `server.ts` makes the parts and listens. */
-import { randomUUID } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
+/** Builds the API for people and their programs from typed parts; `server.ts` makes the parts and listens. Root's own is `control/control-app.ts`. */
 import rateLimit from "@fastify/rate-limit";
 import swagger from "@fastify/swagger";
-import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import { ErrorReply } from "@resontech/contracts/http-common";
-import Fastify, {
-  type FastifyBaseLogger,
-  type FastifyError,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-} from "fastify";
-import { ApiError, errorBody } from "./api-error.ts";
+import type { FastifyBaseLogger, FastifyInstance } from "fastify";
+import { ApiError } from "./api-error.ts";
 import { credentialOf } from "./authorization/caller.ts";
+import { openApi } from "./http/api-base.ts";
 import { authentication, type AuthenticationOptions } from "./http/authentication.ts";
 import { authorization } from "./http/authorization.ts";
-import { answerClientError } from "./http/client-errors.ts";
-import { errorReplies } from "./http/error-replies.ts";
 import { leaveSocket } from "./http/leave-socket.ts";
 import { peerAddress } from "./http/peer-address.ts";
 import { type AuditDeps, requestAudit } from "./http/request-audit.ts";
-import { type RouteAudit, routeDeclarations } from "./http/route-config.ts";
+import type { RouteAudit } from "./http/route-config.ts";
 import { applianceRoutes, type ApplianceRoutesDeps } from "./http/routes/appliance.ts";
 import { approvalRoutes, type ApprovalRoutesDeps } from "./http/routes/approvals.ts";
 import { auditQuestionRoutes } from "./http/routes/audit-questions.ts";
@@ -43,9 +32,11 @@ import { huggingFaceRoutes } from "./http/routes/hugging-face.ts";
 import { modelRoutes, type ModelRoutesDeps } from "./http/routes/models.ts";
 import { metricsRoutes, type MetricsRoutesDeps } from "./http/routes/metrics.ts";
 import { nodeFileRoutes, type NodeFileRoutesDeps } from "./http/routes/node-files.ts";
+import { nodeAdmissionRoutes, type NodeAdmissionDeps } from "./http/routes/node-admission.ts";
 import { nodeRoutes, type NodeRoutesDeps } from "./http/routes/nodes.ts";
 import { personSessionRoutes } from "./http/routes/person-sessions.ts";
 import { personalDataRoutes } from "./http/routes/personal-data.ts";
+import { type ProjectCreationDeps, projectCreationRoute } from "./http/routes/project-creation.ts";
 import { projectRoutes, type ProjectRoutesDeps } from "./http/routes/projects.ts";
 import { serviceAccountRoutes } from "./http/routes/service-accounts.ts";
 import { registryTokenRoutes, type RegistryTokenRoutesDeps } from "./http/routes/registry-token.ts";
@@ -56,7 +47,6 @@ import { downloadRoutes, type DownloadRoutesDeps } from "./http/routes/downloads
 import { sshKeyRoutes } from "./http/routes/ssh-keys.ts";
 import { taskRoutes, type TaskRoutesDeps } from "./http/routes/tasks.ts";
 import { uploadRoutes, type UploadRoutesDeps } from "./http/routes/uploads.ts";
-import { schemaValidators } from "./http/validation.ts";
 import { AccessTokens } from "./identity/sign-in/access-tokens.ts";
 import release from "../package.json" with { type: "json" };
 
@@ -66,6 +56,7 @@ export type AppDeps = AuditDeps &
   ApprovalRoutesDeps &
   KeyRoutesDeps &
   ProjectRoutesDeps &
+  ProjectCreationDeps &
   BucketRoutesDeps &
   UploadRoutesDeps &
   ObjectRoutesDeps &
@@ -77,6 +68,7 @@ export type AppDeps = AuditDeps &
   DownloadRoutesDeps &
   AuditRoutesDeps &
   NodeRoutesDeps &
+  NodeAdmissionDeps &
   ApplianceRoutesDeps &
   InferenceRoutesDeps &
   InferenceFigureRoutesDeps &
@@ -99,36 +91,17 @@ const DEFAULT_LIMITS = {
 /** The caller listens, and closes. */
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const limits = { ...DEFAULT_LIMITS, ...deps.limits };
-  const app = Fastify({
-    loggerInstance: deps.logger,
+  const app = await openApi(deps.logger, {
     bodyLimit: limits.bodyBytes,
-    genReqId: () => randomUUID(),
-    // A caller's own id could carry anything into the log.
-    requestIdHeader: false,
-    trustProxy: false,
-    exposeHeadRoutes: false,
-    clientErrorHandler: answerClientError,
-    frameworkErrors: refuseAddress,
-    requestTimeout: 60_000,
     // The front door ends connections that it needs no more; one that ends on this side could meet a request on its way.
     keepAliveTimeout: 0,
     forceCloseConnections: "idle",
     return503OnClosing: false,
-  }).withTypeProvider<TypeBoxTypeProvider>() as unknown as FastifyInstance;
-  app.setValidatorCompiler(schemaValidators());
-  app.addSchema(ErrorReply);
-  app.addHook("onRequest", async (request, reply) => {
-    reply.header("x-request-id", request.id);
-    reply.header("cache-control", "no-store");
-    reply.header("x-content-type-options", "nosniff");
   });
-
-  await app.register(errorReplies);
   await app.register(peerAddress);
   await app.register(leaveSocket);
-  await app.register(routeDeclarations);
   await app.register(requestMetrics, deps);
-  await app.register(requestAudit, deps);
+  await app.register(requestAudit, { ...deps, sourceOf: (request) => request.peer });
   await app.register(authentication, {
     ...deps,
     sessions: deps.identity?.sessions ?? null,
@@ -144,20 +117,6 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     keyGenerator: (request) => credentialOf(request.caller) ?? request.peer,
     errorResponseBuilder: () =>
       new ApiError("rate_limited", `more than ${limits.requestsPerMinute} requests in a minute`),
-  });
-  // Node answers an unknown expectation without a body.
-  app.server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
-    const body = JSON.stringify(
-      errorBody(
-        "expectation_failed",
-        "the request expects something that this server does not know",
-      ),
-    );
-    const headers = {
-      "content-type": "application/json; charset=utf-8",
-      "content-length": Buffer.byteLength(body),
-    };
-    response.writeHead(417, { ...headers, "cache-control": "no-store" }).end(body);
   });
   await app.register(swagger, {
     openapi: {
@@ -196,11 +155,13 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(jobMailRoutes, deps);
   await app.register(liveRoutes, deps);
   await app.register(keyRoutes, deps);
+  await app.register(projectCreationRoute, deps);
   await app.register(projectRoutes, deps);
   await app.register(serviceAccountRoutes, deps);
   await app.register(auditRoutes, deps);
   await app.register(auditQuestionRoutes, deps);
   await app.register(nodeRoutes, deps);
+  await app.register(nodeAdmissionRoutes, deps);
   await app.register(applianceRoutes, deps);
   await app.register(metricsRoutes, deps);
   await app.register(nodeFileRoutes, deps);
@@ -219,9 +180,4 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
 /** The description says of each route what it leaves in the audit log. */
 function publishedAudit(audit: RouteAudit | undefined): object {
   return audit === undefined ? {} : { "x-audit": audit };
-}
-
-/** What the router refuses never reaches the error handler. */
-function refuseAddress(_error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void {
-  void reply.code(404).send(errorBody("not_found", "the address is not valid"));
 }

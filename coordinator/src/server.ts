@@ -13,9 +13,8 @@ import { buildApp } from "./app.ts";
 import { S3_FRONT } from "./authorization/caller.ts";
 import { policiesInForce } from "./authorization/policies-in-force.ts";
 import { LogSearches } from "./outputs/log-search/log-searches.ts";
-import { ControlServer } from "./control/control-server.ts";
-import { OperatorViews } from "./control/operator-views.ts";
-import { controlHandler } from "./control/verbs.ts";
+import { buildControlApp } from "./control/control-app.ts";
+import { UserViews } from "./control/user-views.ts";
 import { answerFront } from "./front/answer-front.ts";
 import { ModelDigests } from "./hub/model-digests.ts";
 import { ownImages } from "./images/own-images.ts";
@@ -51,6 +50,7 @@ import { MetricsTokens } from "./metrics/metrics-tokens.ts";
 import { readApplianceFacts } from "./metrics/read-appliance-facts.ts";
 import { WorkCounter } from "./metrics/work-counts.ts";
 import { NodeFiles } from "./nodes/node-files.ts";
+import { NodeViews } from "./nodes/node-views.ts";
 import { readConfig, readSecrets, readText, type Secrets } from "./read-config.ts";
 import { type ObjectStore, S3ObjectStore } from "./storage/object-store.ts";
 import { S3Transport } from "./storage/s3-transport.ts";
@@ -193,22 +193,23 @@ async function openParts(
     appliance: () =>
       config.metrics === undefined ? null : readApplianceFacts(config.metrics.factsFile),
   });
-  const views = new OperatorViews(read, () => core.nodeHealth(), now);
+  const nodeViews = new NodeViews(read, () => core.nodeHealth());
   const nodeFiles =
     config.releaseDir === undefined
       ? NodeFiles.none()
       : NodeFiles.ofRelease(config.releaseDir, config.ca.trustFile ?? config.ca.rootCertFile);
+  const nodes = {
+    list: () => nodeViews.list(),
+    find: (node: string) => nodeViews.find(node),
+    cordon: (node: string, reason: string | null) => core.cordon(node, reason),
+  };
   const app = await buildApp({
     identity,
     metrics,
     metricsTokens: new MetricsTokens(config.metrics?.tokenFiles ?? []),
-    nodes: {
-      list: () => views.nodes(),
-      find: (node) => views.findNode(node),
-      cordon: (node, reason) => core.cordon(node, reason),
-      invite: (node, ttlS) => joinTokens.make(node, ttlS),
-      joinCommand: (node) => joinCommandFor(node, config, nodeFiles),
-    },
+    nodes,
+    invite: (node, ttlS) => joinTokens.make(node, ttlS),
+    joinCommand: (node) => joinCommandFor(node, config, nodeFiles),
     ...{ version: manifest.version, health: () => core.health() },
     approvals: identity?.approvals ?? null,
     ...{ gate, record, commit, read, now, store, volume, bucketKeys, kernel, logger },
@@ -247,20 +248,19 @@ async function openParts(
   stack.defer(() => app.close());
   await listenOnSocket(app, config.listen.socket);
 
-  const handle = controlHandler({
-    ...{ read, commit, gate, record, store, bucketKeys, now, kernel, passwords },
+  const control = await buildControlApp({
+    ...{ read, commit, gate, record, store, bucketKeys, now, kernel, passwords, logger },
+    ...{ users: new UserViews(read, now), nodes, removal: core.removal, upgrades: core.upgrades },
     people: identity,
     approvals: identity?.approvals ?? null,
     keyKind: config.keyKind,
     quotaBytes: bucketQuotaBytes,
-    joinToken: (node, ttlS) => joinTokens.make(node, ttlS),
+    invite: (node, ttlS) => joinTokens.make(node, ttlS),
     maintain: (forS) => core.maintain(forS),
     health: () => core.health(),
-    views,
-    cordon: (node, reason) => core.cordon(node, reason),
-    ...{ removal: core.removal, upgrades: core.upgrades },
   });
-  stack.use(await ControlServer.listen(config.controlSocket, handle, logger));
+  stack.defer(() => control.close());
+  await listenOnSocket(control, config.controlSocket, "owner");
   return stack.move();
 }
 

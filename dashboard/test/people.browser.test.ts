@@ -170,7 +170,7 @@ t.test(
   async (t) => {
     await house.addUser("rita");
     // The row stands before Keycloak, which is not there, is asked.
-    await running.control({ verb: "restore-administrator", username: "rita" });
+    await running.askControl("restore-administrator", { username: "rita" });
     const page = await pageOf(root.userId, "/people", ["security-officer"]);
     await page.getByText(/Root made rita an administrator, without two people/).waitFor();
     t.same(await accessibilityFaults(page), []);

@@ -47,9 +47,7 @@ t.test(
     t.equal(led.status(), 302, "nobody is signed in");
     t.match(led.headers()["location"], /^\/auth\/sign-in\?return=/);
 
-    const { userId } = (await running.control({ verb: "add-user", username: "ada" })) as {
-      userId: string;
-    };
+    const { userId } = await running.control("add-user", { username: "ada" });
     const { cookie } = (await running.signedIn(userId, { roles: [] })) as { cookie: string };
     await context.addCookies([
       {

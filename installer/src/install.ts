@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { verifyBundle, type VerifiedBundle } from "@resontech/airgap/verify-bundle";
 import { databaseBytes } from "@resontech/appliance/kept-database";
 import { takeExclusiveLock } from "@resontech/appliance/exclusive-lock";
-import { MAX_MAINTENANCE_S } from "@resontech/contracts/control-protocol";
+import { MAX_MAINTENANCE_S } from "@resontech/contracts/operator-appliance";
 import { confirm } from "@resontech/cli/confirm";
 import { Journal } from "./journal.ts";
 import { bundledTools } from "./preflight/bundled-tools.ts";

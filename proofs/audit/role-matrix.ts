@@ -1,10 +1,14 @@
 /**
- * Each role × each route, list and control verb of a running coordinator against the policies: who may ask may, who may not is refused, and a
- * list holds exactly the rows that the policies let through. Sessions are rows in its database, as sign-ins leave them.
+ * Each role × each route and list of a running coordinator against the policies, the operator's on root's socket: who may ask may, who may not is refused,
+ * nobody reaches a route of the operator by the front door, and a list holds exactly the rows that the policies let through. Sessions are rows in its database, as sign-ins leave them.
  *
  * `npm run prove -- role-matrix`
  */
-import type { ControlReply, ControlRequest } from "@resontech/contracts/control-protocol";
+import {
+  OPERATOR_ROUTES,
+  type OperatorAnswer,
+  type OperatorVerb,
+} from "@resontech/contracts/operator-routes";
 import Database from "better-sqlite3";
 import { KEY_SCOPES } from "@resontech/contracts/http-identity";
 import { decide } from "@resontech/coordinator/decide";
@@ -13,7 +17,7 @@ import type { Caller, RoleGrant } from "@resontech/coordinator/caller";
 import { isRefusalCode } from "../../coordinator/src/authorization/refusals.ts";
 import { APPLIANCE_ROLES, type ApplianceRole, PROJECT_ROLES } from "@resontech/coordinator/roles";
 import { givenBeside } from "../../coordinator/src/identity/decisions/duties.ts";
-import { CONTROL_ACTIONS } from "../../coordinator/src/control/verbs.ts";
+import { operatorRoutes } from "../../coordinator/test/helper/operator-routes.ts";
 import { isInFilter } from "../../coordinator/src/db/row-filter.ts";
 import { fetchWithCa } from "../../coordinator/test/helper/fetch-with-ca.ts";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
@@ -21,7 +25,7 @@ import { goodBody, goodFiles, upload } from "../../coordinator/test/helper/works
 import { declaredRoutes } from "./role-matrix/declared-routes.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
-type Added = Extract<ControlReply, { verb: "add-user"; ok: true }>;
+type Added = OperatorAnswer<"add-user">;
 type Person = { name: string; headers: Record<string, string>; caller: Caller };
 
 /** Roles of a project that a person can be a member by; a service account is no person. */
@@ -35,8 +39,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     cells += 1;
     if (!isRight) wrong.push(what);
   };
-  const add = async (username: string) =>
-    (await coordinator.control({ verb: "add-user", username })) as Added;
+  const add = async (username: string) => await coordinator.control("add-user", { username });
   const [alice, bob] = [await add("alice"), await add("bob")];
   const jobs: { id: string; userId: string; projectId: string }[] = [];
   for (const owner of [alice, bob]) {
@@ -74,13 +77,20 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     await checkLists(coordinator, person, jobs, check);
     progress(`${person.name}: ${cells} cells so far, ${wrong.length} wrong`);
   }
-  for (const [verb, action] of Object.entries(CONTROL_ACTIONS)) {
-    const verdict = decide({ kind: "operator", person: null }, action, "every");
-    const reply = await coordinator.control(harmless(verb));
-    check(
-      (verdict.effect === "allow") === (reply.ok || reply.code !== "role_required"),
-      `operator: ${verb}`,
-    );
+  const own = new Map((await operatorRoutes()).map(({ name, access }) => [name, access]));
+  const verbs = Object.keys(OPERATOR_ROUTES) as OperatorVerb[];
+  for (const verb of verbs) {
+    const { method, path } = OPERATOR_ROUTES[verb];
+    const access = own.get(`${method} ${path}`);
+    if (access === undefined || !("action" in access)) throw new Error(`${verb} has no action`);
+    const verdict = decide({ kind: "operator", person: null }, access.action, "every");
+    const { status } = await coordinator.askControl(verb, HARMLESS);
+    check((verdict.effect === "allow") === (status !== 403), `operator: ${verb} is ${status}`);
+    if (!path.startsWith("/api/operator/")) continue;
+    for (const person of people) {
+      const { status: toOthers } = await ask(coordinator, person, `${method} ${path}`);
+      check(toOthers === 404, `${person.name}: ${verb} on the front door is ${toOthers}`);
+    }
   }
   return {
     ok: wrong.length === 0 && cells > 400,
@@ -88,7 +98,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
       ...{
         callers: people.length,
         routes: routes.length,
-        verbs: Object.keys(CONTROL_ACTIONS).length,
+        verbs: verbs.length,
       },
       ...{ cells, wrong: wrong.length, first_wrong: wrong.slice(0, 5) },
     },
@@ -240,11 +250,10 @@ function write(
   }
 }
 
-/** A request of the verb that changes nothing: it names nobody. */
-function harmless(verb: string): ControlRequest {
-  return {
-    ...{ verb, username: "nobody", key: "k_0000", job: "job-0000", node: "not-there" },
-    ...{ bytes: 1, days: 1, forS: 0, ttlS: 1, living: true, limit: 1, reason: "the proof" },
-    ...{ repository: "resontech/none", admin: false, allowed: false, approval: "a_0000" },
-  } as unknown as ControlRequest;
-}
+/** Fields of requests that change nothing: they name nobody. */
+const HARMLESS = {
+  ...{ username: "nobody", key: "k_0000", job: "job-0000", node: "not-there", id: "not-there" },
+  ...{ bytes: 1, days: 1, forS: 0, ttlS: 1, living: true, limit: 1, reason: "the proof" },
+  ...{ repository: "resontech/none", allowed: false, approval: "a_0000", name: "none" },
+  ...{ project: "p_0000", group: "none/none" },
+};

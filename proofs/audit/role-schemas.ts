@@ -4,14 +4,11 @@
  *
  * `npm run prove -- role-schemas [EXAMPLES]`
  */
-import type { ControlReply } from "@resontech/contracts/control-protocol";
 import { APPLIANCE_ROLES } from "@resontech/coordinator/roles";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
 import { trySchemas } from "../../coordinator/test/helper/schemathesis.ts";
 import { readLeaves } from "../../audit/test/helper.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
-
-type Added = Extract<ControlReply, { verb: "add-user"; ok: true }>;
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
   const examples = Number(args[0] ?? 12);
@@ -27,16 +24,13 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       `${name}: ${code === 0 ? "nothing wrong" : "something is wrong"}, ${cases} cases so far`,
     );
   };
-  const keyed = (await coordinator.control({ verb: "add-user", username: "f-key" })) as Added;
+  const keyed = await coordinator.control("add-user", { username: "f-key" });
   await ask("with a key", { authorization: `Bearer ${keyed.platformKey}` });
   await ask("without a key", {});
   // A member of the own project leads it; further roles come with those of the whole appliance.
   for (const role of [...APPLIANCE_ROLES, null]) {
     const name = role ?? "project-lead";
-    const user = (await coordinator.control({
-      verb: "add-user",
-      username: `f-${name}`,
-    })) as Added;
+    const user = await coordinator.control("add-user", { username: `f-${name}` });
     const headers = await coordinator.signedIn(user.userId, { roles: role === null ? [] : [role] });
     await ask(name, headers);
   }

@@ -42,9 +42,8 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   const dir = mkdtempSync(join(tmpdir(), "rtp-"));
   stack.defer(() => rmSync(dir, { recursive: true, force: true }));
   const running = stack.use(await RunningCoordinator.create({ front: true }));
-  const user = await running.control({ verb: "add-user", username: "ada" });
-  if (!user.ok || user.verb !== "add-user") throw new Error("no user");
-  await running.control({ verb: "user-quota", username: "ada", bytes: 8 * FILE_BYTES });
+  const user = await running.control("add-user", { username: "ada" });
+  await running.control("user-quota", { username: "ada", bytes: 8 * FILE_BYTES });
   writeFileSync(join(dir, "ca.crt"), running.caPem);
   const env = {
     ...{ RESON_API_KEY: user.platformKey, RESON_BASE_URL: running.url },

@@ -5,7 +5,8 @@ import { ApprovalProof } from "@resontech/contracts/approval-proof";
 import type { Command } from "commander";
 import { Value } from "typebox/value";
 import { leaves } from "../audit/command-audit.ts";
-import type { AskOperator, OperatorShell } from "./ask-operator.ts";
+import type { AskOperator } from "@resontech/contracts/operator-routes";
+import type { OperatorShell } from "./ask-operator.ts";
 
 /** A command was given nobody's word, or a file that is none. */
 export class ProofError extends Error {
@@ -34,7 +35,7 @@ export function addApprovalCommands(program: Command, { ask, print }: OperatorSh
       "show both signatures of an approved request: for --proof, and for an auditor who compares their digests with the log's",
     )
     .action(async (approval: string) => {
-      const { proof } = await ask({ verb: "approval-proof", approval });
+      const { proof } = await ask("approval-proof", { approval });
       const tokens = [proof.requested, ...(proof.approved === null ? [] : [proof.approved])];
       const signatures = tokens.map(({ token }) =>
         createHash("sha256").update(token).digest("hex"),
@@ -62,7 +63,7 @@ export async function proofOf(
       "this takes a request that people signed",
       "Ask for it and sign at /dashboard/approvals, have it approved where that takes somebody else, and repeat the command with --approval.",
     );
-  return (await ask({ verb: "approval-proof", approval })).proof;
+  return (await ask("approval-proof", { approval })).proof;
 }
 
 function proofIn(file: string): ApprovalProof {

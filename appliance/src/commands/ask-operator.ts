@@ -1,11 +1,6 @@
-import type { ControlReply, ControlRequest } from "@resontech/contracts/control-protocol";
-import { askCoordinator } from "../first-boot/ask-coordinator.ts";
+import type { AskOperator, OperatorVerb } from "@resontech/contracts/operator-routes";
+import { coordinatorAt } from "../first-boot/ask-coordinator.ts";
 import type { PartContext } from "../parts/context.ts";
-
-/** Asks the coordinator something on the operator's behalf. */
-export type AskOperator = <V extends ControlRequest["verb"]>(
-  request: Extract<ControlRequest, { verb: V }>,
-) => Promise<Extract<ControlReply, { verb: V }>>;
 
 /** What groups of commands share: the way to the coordinator, and how their answers are shown. */
 export type OperatorShell = {
@@ -20,5 +15,14 @@ export type OperatorShell = {
 };
 
 export function askOperator(openContext: () => PartContext): AskOperator {
-  return (request) => askCoordinator(openContext().layout.run("coordinator", "control"), request);
+  return (verb, ...asked) =>
+    coordinatorAt(openContext().layout.run("coordinator", "control"))(verb, ...asked);
+}
+
+/** How the JSON of a command that shows an answer as it came has begun in each release. */
+export function printedAnswer<A extends object>(
+  verb: OperatorVerb,
+  answer: A,
+): { ok: true; verb: OperatorVerb } & A {
+  return { ok: true, verb, ...answer };
 }

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { splitTrust } from "@resontech/contracts/door-authorities";
-import type { AskOperator } from "./ask-operator.ts";
+import type { AskOperator } from "@resontech/contracts/operator-routes";
 
 const LIMIT_MS = 60_000;
 const LOOK_MS = 1_000;
@@ -45,7 +45,7 @@ export async function awaitTrust(
 
 /** One that is dead hears nothing, and is told when it comes back: its first beat goes by NATS, which shows no certificate of the customer's. */
 async function nodesThatLack(ask: AskOperator, wanted: string): Promise<string[]> {
-  const { health } = await ask({ verb: "status" });
+  const { health } = await ask("status");
   return health.nodes
     .filter(({ state, trusts }) => state !== "DEAD" && trusts !== wanted)
     .map(({ node }) => node);

@@ -3,7 +3,7 @@ import { request } from "node:https";
 import { RegistryTokenReply } from "@resontech/contracts/http-identity";
 import { findUnserved } from "@resontech/registry/find-unserved";
 import { Value } from "typebox/value";
-import { askCoordinator } from "../first-boot/ask-coordinator.ts";
+import { coordinatorAt } from "../first-boot/ask-coordinator.ts";
 import type { PartContext } from "../parts/context.ts";
 
 /** Whether the registry serves the release could not be found out. */
@@ -48,8 +48,7 @@ async function pullToken(
   repository: string,
   ca: string,
 ): Promise<string> {
-  const login = await askCoordinator(layout.run("coordinator", "control"), {
-    verb: "registry-login",
+  const login = await coordinatorAt(layout.run("coordinator", "control"))("registry-login", {
     repository,
   });
   const realm = new URL("/token", `https://${config.name}:${config.ports.api}`);

@@ -2,7 +2,7 @@
 import { EXIT } from "@resontech/contracts/exit-codes";
 import type { Command } from "commander";
 import { approved, proofOf, type ProofOptions } from "./approval-commands.ts";
-import type { AskOperator } from "./ask-operator.ts";
+import type { AskOperator } from "@resontech/contracts/operator-routes";
 import type { Disclosure } from "./audit-export.ts";
 import { collected } from "@resontech/frame/collected";
 

@@ -1,5 +1,5 @@
 /** `appliance identity map | unmap | groups`: which groups of a connected directory give which roles. */
-import { type GroupFacts, MAPPED_ROLES } from "@resontech/contracts/operator-control";
+import { type GroupFacts, MAPPED_ROLES } from "@resontech/contracts/operator-projects";
 import { type Command, Option } from "commander";
 import { leaves } from "../audit/command-audit.ts";
 import type { OperatorShell } from "./ask-operator.ts";
@@ -26,7 +26,7 @@ export function addGroupCommands(
       "\nExamples:\n  appliance identity map corp/doctors --project p_4f… --role researcher\n  appliance identity map corp/it --role platform-admin",
     )
     .action(async (group: string, { role, project }: { role: Role; project?: string }) => {
-      const mapped = await ask({ verb: "group-map", group, role, project: project ?? null });
+      const mapped = await ask("group-map", { group, role, project: project ?? null });
       say(
         project === undefined
           ? `whoever is in ${mapped.group} will stand as a request for ${mapped.role}`
@@ -38,7 +38,10 @@ export function addGroupCommands(
     .description("take what a group gives: in one project, or everything")
     .option("--project <id>", "in this project alone")
     .action(async (group: string, { project }: { project?: string }) => {
-      const { taken } = await ask({ verb: "group-unmap", group, project: project ?? null });
+      const { taken } = await ask("group-unmap", {
+        group,
+        ...(project === undefined ? {} : { project }),
+      });
       say(`${group} gives ${taken} roles less`);
     });
 
@@ -46,7 +49,7 @@ export function addGroupCommands(
     .description("which groups give which roles")
     .option("--json", "one JSON line", false)
     .action(async ({ json }: { json: boolean }) => {
-      const { groups } = await ask({ verb: "group-list" });
+      const { groups } = await ask("group-list");
       if (json) print({ groups });
       else table(HEAD, groups.map(row), "no group gives a role: appliance identity map --help");
     });

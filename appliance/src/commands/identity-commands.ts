@@ -44,7 +44,7 @@ export function addIdentityCommands(program: Command, shell: OperatorShell): voi
     )
     .addHelpText("after", "\nExample:\n  appliance identity restore-administrator anna")
     .action(async (username: string) => {
-      await shell.ask({ verb: "restore-administrator", username });
+      await shell.ask("restore-administrator", { username });
       say(
         `${username} is administrator from the next sign-in on, and appliance status tells of it`,
       );

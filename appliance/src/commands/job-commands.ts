@@ -1,8 +1,8 @@
 /** `appliance job …`: states of jobs, and how the operator stops one. Names, paths, logs and values of a job are its owner's alone. */
-import type { JobFacts } from "@resontech/contracts/operator-control";
+import type { JobFacts } from "@resontech/contracts/operator-jobs";
 import type { Command } from "commander";
 import { leaves } from "../audit/command-audit.ts";
-import type { OperatorShell } from "./ask-operator.ts";
+import { type OperatorShell, printedAnswer } from "./ask-operator.ts";
 import { formatFromNow } from "../status/decisions/quantities.ts";
 
 const HEAD = ["JOB", "KIND", "USER", "STATE", "SINCE", "ATTEMPT", "ROUND", "WHY"];
@@ -22,7 +22,7 @@ export function addJobCommands(program: Command, { ask, print, table, say }: Ope
     .option("--all", "those that have ended as well", false)
     .option("--json", "one JSON line", false)
     .action(async ({ all, json }: { all: boolean; json: boolean }) => {
-      const { jobs } = await ask({ verb: "job-list", living: !all, limit: LIMIT });
+      const { jobs } = await ask("job-list", { living: !all, limit: LIMIT });
       if (json) print(jobs);
       else
         table(
@@ -36,7 +36,7 @@ export function addJobCommands(program: Command, { ask, print, table, say }: Ope
     .description("one job and where its members are; the beginning of its id will do")
     .option("--json", "one JSON line", false)
     .action(async (id: string, { json }: { json: boolean }) => {
-      const { job: shown, members } = await ask({ verb: "job-show", job: id });
+      const { job: shown, members } = await ask("job-show", { job: id });
       if (json) return print({ job: shown, members });
       table(HEAD, [row(shown)], "");
       say("");
@@ -58,8 +58,8 @@ export function addJobCommands(program: Command, { ask, print, table, say }: Ope
     .requiredOption("--reason <text>", "why, at most 200 characters")
     .option("--json", "one JSON line", false)
     .action(async (id: string, { reason, json }: { reason: string; json: boolean }) => {
-      const cancelled = await ask({ verb: "job-cancel", job: id, reason });
-      if (json) print(cancelled);
+      const cancelled = await ask("job-cancel", { job: id, reason });
+      if (json) print(printedAnswer("job-cancel", cancelled));
       else say(`${cancelled.job} is ${cancelled.state}`);
     });
 }

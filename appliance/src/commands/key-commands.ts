@@ -1,8 +1,8 @@
 /** `appliance key …`: platform keys of all users. A key's secret is never told again; renewing keeps it. */
-import type { KeyFacts } from "@resontech/contracts/operator-control";
+import type { KeyFacts } from "@resontech/contracts/operator-keys";
 import { type Command, InvalidArgumentError } from "commander";
 import { leaves } from "../audit/command-audit.ts";
-import type { OperatorShell } from "./ask-operator.ts";
+import { type OperatorShell, printedAnswer } from "./ask-operator.ts";
 import { formatFromNow, formatInstant } from "../status/decisions/quantities.ts";
 
 const RENEW_DAYS = 90;
@@ -22,10 +22,7 @@ export function addKeyCommands(program: Command, { ask, print, table, say }: Ope
     .option("--user <name>", "that user's keys alone")
     .option("--json", "one JSON line", false)
     .action(async ({ user, json }: { user?: string; json: boolean }) => {
-      const { keys } = await ask({
-        verb: "key-list",
-        ...(user === undefined ? {} : { username: user }),
-      });
+      const { keys } = await ask("key-list", user === undefined ? {} : { username: user });
       if (json) print(keys);
       else table(KEY_HEAD, keyRows(keys), "no key");
     });
@@ -37,8 +34,8 @@ export function addKeyCommands(program: Command, { ask, print, table, say }: Ope
     .option("--days <n>", `1 to ${MAX_DAYS}`, days, RENEW_DAYS)
     .option("--json", "one JSON line", false)
     .action(async (id: string, options: { days: number; json: boolean }) => {
-      const renewed = await ask({ verb: "key-renew", key: id, days: options.days });
-      if (options.json) print(renewed);
+      const renewed = await ask("key-renew", { key: id, days: options.days });
+      if (options.json) print(printedAnswer("key-renew", renewed));
       else say(`${renewed.key} lives until ${formatInstant(renewed.expiresAt)} UTC`);
     });
 
@@ -46,8 +43,8 @@ export function addKeyCommands(program: Command, { ask, print, table, say }: Ope
     .description("void a key at once and for good; the beginning of its id will do")
     .option("--json", "one JSON line", false)
     .action(async (id: string, { json }: { json: boolean }) => {
-      const revoked = await ask({ verb: "key-revoke", key: id });
-      if (json) print(revoked);
+      const revoked = await ask("key-revoke", { key: id });
+      if (json) print(printedAnswer("key-revoke", revoked));
       else say(`${revoked.key} is revoked`);
     });
 }

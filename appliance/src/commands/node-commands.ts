@@ -5,11 +5,11 @@ import type {
   NodeFacts,
   NodeReleaseFacts,
   NodeWorkerFacts,
-} from "@resontech/contracts/operator-control";
+} from "@resontech/contracts/operator-nodes";
 import type { Command } from "commander";
 import { leaves } from "../audit/command-audit.ts";
 import { joinFacts, writeNodeFolder } from "./add-node.ts";
-import type { OperatorShell } from "./ask-operator.ts";
+import { type OperatorShell, printedAnswer } from "./ask-operator.ts";
 import { joinCommand } from "@resontech/contracts/join-command";
 import { whyNoWork } from "@resontech/contracts/node-states";
 import { DEFAULT_WAIT_S, type RemoveOptions, removeNode, waitSeconds } from "./remove-node.ts";
@@ -62,7 +62,7 @@ export function addNodeCommands(program: Command, shell: OperatorShell): void {
         const folder = out === undefined ? null : resolve(out);
         const scriptSha256 =
           folder === null ? facts.scriptSha256 : writeNodeFolder(context, facts, folder);
-        const { token, expiresAt } = await ask({ verb: "join-token", node: id, ttlS: ttl });
+        const { token, expiresAt } = await ask("join-token", { node: id, ttlS: ttl });
         const command = folder === null ? joinCommand(facts) : "sh join-node.sh";
         const { rootSha256, keySha256 } = facts;
         if (json)
@@ -92,7 +92,8 @@ export function addNodeCommands(program: Command, shell: OperatorShell): void {
     .description("every node with its workers")
     .option("--json", "one JSON line", false)
     .action(async ({ json }: { json: boolean }) => {
-      const { nodes, releases } = await ask({ verb: "node-list" });
+      const nodes = await ask("node-list");
+      const { releases } = await ask("node-releases");
       const of = (id: string) => releases.find((one) => one.node === id) ?? null;
       if (json) return print(nodes.map((one) => ({ ...one, ...releaseOf(of(one.node)) })));
       table(
@@ -106,7 +107,9 @@ export function addNodeCommands(program: Command, shell: OperatorShell): void {
     .description("one node and what still runs there")
     .option("--json", "one JSON line", false)
     .action(async (id: string, { json }: { json: boolean }) => {
-      const { node: shown, release, members, workers } = await ask({ verb: "node-show", node: id });
+      const { node: shown, members, workers } = await ask("node-show", { id });
+      const { releases } = await ask("node-releases");
+      const release = releases.find(({ node: of }) => of === id) ?? null;
       if (json) return print({ node: { ...shown, ...releaseOf(release) }, members, workers });
       table(RELEASE_HEAD, [[...row(shown), ...releaseCells(release)]], "");
       const failed = release?.upgrade?.failed ?? null;
@@ -135,8 +138,8 @@ export function addNodeCommands(program: Command, shell: OperatorShell): void {
     .description("place nothing new there; what runs there runs to its end")
     .option("--json", "one JSON line", false)
     .action(async (id: string, { json }: { json: boolean }) => {
-      const drained = await ask({ verb: "node-drain", node: id });
-      if (json) return print(drained);
+      const drained = await ask("node-drain", { id });
+      if (json) return print(printedAnswer("node-drain", drained));
       say(
         drained.members === 0
           ? `${id} takes no work, and nothing runs there`
@@ -148,8 +151,8 @@ export function addNodeCommands(program: Command, shell: OperatorShell): void {
     .description("let the node take work again")
     .option("--json", "one JSON line", false)
     .action(async (id: string, { json }: { json: boolean }) => {
-      const undrained = await ask({ verb: "node-undrain", node: id });
-      if (json) print(undrained);
+      await ask("node-undrain", { id });
+      if (json) print(printedAnswer("node-undrain", { node: id }));
       else say(`${id} takes work again`);
     });
 

@@ -2,18 +2,13 @@
 import { EXIT } from "@resontech/contracts/exit-codes";
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
-import type { ImageFacts } from "@resontech/contracts/operator-control";
+import type { AskedAdmission, ImageFacts } from "@resontech/contracts/operator-images";
 import { ImageDigest, ImageName, imageStatement } from "@resontech/contracts/own-image";
 import { type Command, InvalidArgumentError } from "commander";
 import { Value } from "typebox/value";
 import { leaves } from "../audit/command-audit.ts";
 import { takeExclusiveLock } from "../config/exclusive-lock.ts";
-import {
-  type Admission,
-  admitImage,
-  dismissImage,
-  type ImageStore,
-} from "../images/admit-image.ts";
+import { admitImage, dismissImage, type ImageStore } from "../images/admit-image.ts";
 import { ImageArchive } from "../images/image-archive.ts";
 import type { OperatorShell } from "./ask-operator.ts";
 import { formatInstant, formatSize } from "../status/decisions/quantities.ts";
@@ -88,7 +83,7 @@ export function addOwnImageCommands(
     .description("images of your own, by whose word they came, and which deployments run them")
     .option("--json", "one JSON line", false)
     .action(async ({ json }: { json: boolean }) => {
-      const { images } = await ask({ verb: "image-list" });
+      const { images } = await ask("image-list");
       if (json) print(images);
       else table(HEAD, images.map(row), "no image of your own: appliance image add FILE");
     });
@@ -104,7 +99,7 @@ export function addOwnImageCommands(
     .description("let a key admit images by its signature: its public half in PEM")
     .action(async (file: string) => {
       const pem = shortFile(file, MAX_KEY_BYTES).toString("utf8");
-      const { sha256 } = await ask({ verb: "image-trust", pem });
+      const { sha256 } = await ask("image-trust", { pem });
       say(`trusted: ${sha256}`);
     });
 
@@ -112,7 +107,7 @@ export function addOwnImageCommands(
     .description("the keys that admit images")
     .option("--json", "one JSON line", false)
     .action(async ({ json }: { json: boolean }) => {
-      const { keys } = await ask({ verb: "image-keys" });
+      const { keys } = await ask("image-keys");
       if (json) return print(keys);
       const rows = keys.map(({ sha256, trustedAt }) => [sha256, formatInstant(trustedAt)]);
       table(KEY_HEAD, rows, "no key: appliance image trust FILE");
@@ -124,13 +119,16 @@ export function addOwnImageCommands(
   })
     .description("let a key admit no more images, by the beginning of its SHA-256")
     .action(async (key: string) => {
-      const { sha256 } = await ask({ verb: "image-distrust", key });
+      const { sha256 } = await ask("image-distrust", { key });
       say(`trusted no longer: ${sha256}; what it admitted stays`);
     });
 }
 
 /** Exactly one way. */
-function admissionOf(command: Command, { digest, signature, approval }: AddOptions): Admission {
+function admissionOf(
+  command: Command,
+  { digest, signature, approval }: AddOptions,
+): AskedAdmission {
   const ways = [digest, signature, approval].filter((way) => way !== undefined);
   if (ways.length !== 1)
     return command.error("one of --digest, --signature and --approval is needed", {

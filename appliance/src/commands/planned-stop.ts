@@ -1,6 +1,6 @@
 /** Stops that were meant: the leases of running work are made to outlive them. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { askCoordinator, ControlRefusedError } from "../first-boot/ask-coordinator.ts";
+import { ControlRefusedError, coordinatorAt } from "../first-boot/ask-coordinator.ts";
 import type { PartContext } from "../parts/context.ts";
 import type { Operation } from "@resontech/frame/operation";
 import type { Static, TSchema } from "typebox";
@@ -38,10 +38,9 @@ export async function announceStop(
   say: (line: string) => void,
 ): Promise<boolean> {
   try {
-    const reply = await askCoordinator(
-      layout.run("coordinator", "control"),
-      { verb: "maintenance", forS },
-      ASK_TIMEOUT_MS,
+    const reply = await coordinatorAt(layout.run("coordinator", "control"), ASK_TIMEOUT_MS)(
+      "maintenance",
+      { forS },
     );
     say(`running jobs go on until ${reply.until ?? "now"}`);
     if (reply.untold.length > 0)
@@ -56,11 +55,9 @@ export async function announceStop(
 
 /** Leases are short again. */
 export async function endStop({ layout }: PartContext): Promise<void> {
-  await askCoordinator(
-    layout.run("coordinator", "control"),
-    { verb: "maintenance", forS: 0 },
-    ASK_TIMEOUT_MS,
-  );
+  await coordinatorAt(layout.run("coordinator", "control"), ASK_TIMEOUT_MS)("maintenance", {
+    forS: 0,
+  });
 }
 
 /** Does what stops parts and has them healthy again. A stop that could not be announced needs no end: leases are short all along. */

@@ -3,9 +3,9 @@ import { spawn } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import type { DecisionFacts } from "@resontech/contracts/operator-control";
+import type { DecisionFacts } from "@resontech/contracts/operator-appliance";
+import type { AskOperator, OperatorAnswer } from "@resontech/contracts/operator-routes";
 import type { Layout } from "@resontech/frame/layout";
-import type { AskOperator } from "./ask-operator.ts";
 
 /** Far more than any set has; the program that judges says so more exactly. */
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -82,10 +82,10 @@ async function decisionsOf(
   const decisions: DecisionFacts[] = [];
   let after: string | null = null;
   for (;;) {
-    const page: { policySet: string; decisions: DecisionFacts[]; next: string | null } = await ask({
-      verb: "policy-decisions",
-      ...(after === null ? {} : { after }),
-    });
+    const page: OperatorAnswer<"policy-decisions"> = await ask(
+      "policy-decisions",
+      after === null ? {} : { after },
+    );
     decisions.push(...page.decisions);
     if (page.next === null) return { policySet: page.policySet, decisions };
     after = page.next;

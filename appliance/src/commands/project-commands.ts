@@ -1,8 +1,8 @@
 /** `appliance project …`: what people work in together. Who is a member is the lead's to say, over the API. */
-import type { ProjectFacts } from "@resontech/contracts/operator-control";
+import type { ProjectFacts } from "@resontech/contracts/operator-projects";
 import type { Command } from "commander";
 import { leaves } from "../audit/command-audit.ts";
-import type { OperatorShell } from "./ask-operator.ts";
+import { type OperatorShell, printedAnswer } from "./ask-operator.ts";
 import { formatInstant, formatSize } from "../status/decisions/quantities.ts";
 
 const HEAD = ["PROJECT", "NAME", "TEAM", "LEADS", "MEMBERS", "BUCKET", "QUOTA", "SINCE"];
@@ -25,7 +25,7 @@ export function addProjectCommands(
     )
     .option("--json", "one JSON line", false)
     .action(async ({ json }: { json: boolean }) => {
-      const { projects } = await ask({ verb: "project-list" });
+      const { projects } = await ask("project-list");
       if (json) print(projects);
       else table(HEAD, projects.map(row), "no project: make one with `appliance project add NAME`");
     });
@@ -39,7 +39,7 @@ export function addProjectCommands(
     )
     .addHelpText("after", "\nExample:\n  appliance project remove-member p_4f… anna")
     .action(async (id: string, username: string) => {
-      await ask({ verb: "member-remove", username, project: id });
+      await ask("member-remove", { username, project: id });
       say(`${username} is no member of ${id} any more`);
     });
 
@@ -54,9 +54,9 @@ export function addProjectCommands(
         { lead, team, json }: { lead: string; team?: string; json: boolean },
       ) => {
         const wish = { name, lead, ...(team === undefined ? {} : { team }) };
-        const made = await ask({ verb: "project-add", ...wish });
-        if (json) print(made);
-        else say(`${made.project}: ${made.name} of ${made.team}, led by ${made.lead}`);
+        const { id: project, team: ofTeam } = await ask("project-add", wish);
+        if (json) print(printedAnswer("project-add", { project, name, team: ofTeam, lead }));
+        else say(`${project}: ${name} of ${ofTeam}, led by ${lead}`);
       },
     );
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { AskOperator } from "@resontech/contracts/operator-routes";
 import { InvalidArgumentError } from "commander";
-import type { AskOperator } from "./ask-operator.ts";
 import { type NextStep, type NodeLeaving, whatNext } from "./decisions/node-leaving.ts";
 
 export type RemoveOptions = { now: boolean; force: boolean; wait: number };
@@ -47,14 +47,14 @@ export async function removeNode(
     );
   // One that does not answer is not drained for a removal that is refused.
   requireLeaving(node, whatNext(await lookAt(ask, node), force));
-  await ask(now ? { verb: "node-evict", node } : { verb: "node-drain", node });
+  await ask(now ? "node-evict" : "node-drain", { id: node });
   tell(`${node} takes no new work`);
   let shown = "";
   for (const from = Date.now(); ; await sleep(LOOK_MS)) {
     const leaving = await lookAt(ask, node);
     const next = whatNext(leaving, force);
     if (next.do === "remove") {
-      await ask({ verb: "node-remove", node });
+      await ask("node-remove", { id: node });
       return { node, wasSilent: leaving.state === "DEAD" };
     }
     requireLeaving(node, next);
@@ -79,7 +79,7 @@ function requireLeaving(
 }
 
 async function lookAt(ask: AskOperator, node: string): Promise<NodeLeaving> {
-  const { node: shown, members } = await ask({ verb: "node-show", node });
+  const { node: shown, members } = await ask("node-show", { id: node });
   return {
     state: shown.state,
     silentS: shown.silentS,

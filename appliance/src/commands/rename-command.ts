@@ -5,7 +5,8 @@ import { confirm } from "@resontech/cli/confirm";
 import { leaves } from "../audit/command-audit.ts";
 import { connectOperator } from "../audit/operator-record.ts";
 import type { PartContext } from "../parts/context.ts";
-import type { AskOperator, OperatorShell } from "./ask-operator.ts";
+import type { AskOperator } from "@resontech/contracts/operator-routes";
+import type { OperatorShell } from "./ask-operator.ts";
 import { runInstaller } from "./run-installer.ts";
 
 /** Their engines, agents and certificates of doors know the name before: they join again under the new one. */
@@ -62,7 +63,7 @@ export function addRenameCommand(
 
 /** @throws NodesJoinedError */
 async function requireNoNodes({ config }: PartContext, ask: AskOperator): Promise<void> {
-  const { health } = await ask({ verb: "status" });
+  const { health } = await ask("status");
   const others = health.nodes
     .filter(({ node, state }) => node !== config.agent?.node && state !== "REVOKED")
     .map(({ node }) => node);

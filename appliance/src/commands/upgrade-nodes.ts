@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AskOperator } from "./ask-operator.ts";
+import type { AskOperator } from "@resontech/contracts/operator-routes";
 import { type UpgradeProgress, upgradeProgress } from "./decisions/nodes-upgrading.ts";
 
 export type UpgradeNodesOptions = { all: boolean; except: readonly string[]; wait: number };
@@ -41,18 +41,17 @@ export async function upgradeNodes(
       `${home} is the appliance's own host`,
       "`appliance upgrade MEDIUM` brings it another release; name other nodes",
     );
-  const { nodes } = await ask({ verb: "node-list" });
+  const nodes = await ask("node-list");
   // The coordinator knows of no home; one that runs no agent has no such node.
   const isNode = nodes.some(({ node }) => node === home);
-  const { release, ordered, current, leftOut } = await ask({
-    verb: "node-upgrade",
+  const { release, ordered, current, leftOut } = await ask("node-upgrade", {
     nodes: all ? null : [...named],
     except: [...except, ...(all && home !== null && isNode ? [home] : [])],
   });
   if (ordered.length > 0) tell(`${ordered.join(", ")}: to bring ${release}`);
   const said = new Set<string>();
   for (const from = Date.now(); ; await sleep(LOOK_MS)) {
-    const { releases } = await ask({ verb: "node-list" });
+    const { releases } = await ask("node-releases");
     const progress = upgradeProgress(ordered, release, releases);
     for (const line of linesOf(progress, release)) {
       if (!said.has(line)) tell(line);

@@ -1,9 +1,9 @@
 /** `appliance user …`: who has a bucket and keys here. */
-import type { TraceFacts, UserFacts } from "@resontech/contracts/operator-control";
+import type { TraceFacts, UserFacts } from "@resontech/contracts/operator-users";
 import type { VaultStatus } from "@resontech/contracts/vault-control";
 import { type Command, InvalidArgumentError } from "commander";
 import { leaves } from "../audit/command-audit.ts";
-import type { OperatorShell } from "./ask-operator.ts";
+import { type OperatorShell, printedAnswer } from "./ask-operator.ts";
 import { askVault, VaultRefusedError } from "../operator/ask-vault.ts";
 import { formatInstant, formatSize, parseSize } from "../status/decisions/quantities.ts";
 import { KEY_HEAD, keyRows } from "./key-commands.ts";
@@ -46,7 +46,7 @@ export function addUserCommands(
     )
     .option("--json", "one JSON line", false)
     .action(async ({ json }: { json: boolean }) => {
-      const { users } = await ask({ verb: "user-list" });
+      const { users } = await ask("user-list");
       if (json) print(users);
       else table(HEAD, users.map(row), "no user: make one with `appliance add-user NAME`");
     });
@@ -55,7 +55,7 @@ export function addUserCommands(
     .description("one user and the user's keys")
     .option("--json", "one JSON line", false)
     .action(async (username: string, { json }: { json: boolean }) => {
-      const { user: shown, keys } = await ask({ verb: "user-show", username });
+      const { user: shown, keys } = await ask("user-show", { username });
       if (json) return print({ user: shown, keys });
       table(HEAD, [row(shown)], "");
       say("");
@@ -68,8 +68,8 @@ export function addUserCommands(
     )
     .option("--json", "one JSON line", false)
     .action(async (username: string, { json }: { json: boolean }) => {
-      const given = await ask({ verb: "user-password", username });
-      if (json) print(given);
+      const given = await ask("user-password", { username });
+      if (json) print(printedAnswer("user-password", given));
       else say(`first password of ${username}: ${given.password}`);
     });
 
@@ -81,7 +81,7 @@ export function addUserCommands(
       "void the user's passkeys and code generators; a new one is set up at the next sign-in",
     )
     .action(async (username: string) => {
-      await ask({ verb: "user-second-factor", username });
+      await ask("user-second-factor", { username });
       say(`${username} sets up a new second factor at the next sign-in`);
     });
 
@@ -96,8 +96,8 @@ export function addUserCommands(
         throw new InvalidArgumentError(
           `size ${JSON.stringify(size)}: a number and B, KB, MB, GB, TB or KiB … TiB`,
         );
-      const changed = await ask({ verb: "user-quota", username, bytes });
-      if (json) print(changed);
+      const changed = await ask("user-quota", { username, bytes });
+      if (json) print(printedAnswer("user-quota", changed));
       else say(`the bucket of ${username} may hold ${formatSize(changed.bytes)}`);
     });
 
@@ -107,8 +107,8 @@ export function addUserCommands(
     )
     .option("--json", "one JSON line", false)
     .action(async (username: string, { json }: { json: boolean }) => {
-      const disabled = await ask({ verb: "user-disable", username });
-      if (json) return print(disabled);
+      const disabled = await ask("user-disable", { username });
+      if (json) return print(printedAnswer("user-disable", disabled));
       say(`${username} is disabled`);
       if (disabled.livingJobs > 0)
         say(
@@ -120,8 +120,8 @@ export function addUserCommands(
     .description("what is known of a user by name, and what of it stays once the user is forgotten")
     .option("--json", "one JSON line", false)
     .action(async (username: string, { json }: { json: boolean }) => {
-      const traces = await ask({ verb: "user-traces", username });
-      if (json) return print(traces);
+      const traces = await ask("user-traces", { username });
+      if (json) return print(printedAnswer("user-traces", traces));
       say(`pseudonym in the log: ${traces.userId}`);
       say(`account at Keycloak: ${traces.hasAccount ? "yes" : "none"}`);
       say(
@@ -157,8 +157,8 @@ export function addUserCommands(
         }: { withBucket: boolean; despiteHolds: boolean; json: boolean },
       ) => {
         if (!despiteHolds) await requireNoHold();
-        const gone = await ask({ verb: "user-forget", username, withBucket });
-        if (json) return print(gone);
+        const gone = await ask("user-forget", { username, withBucket });
+        if (json) return print(printedAnswer("user-forget", gone));
         say(`${username} is forgotten; lists show ${gone.username}`);
         if (gone.bucket !== null)
           say(
@@ -177,7 +177,9 @@ export function addUserCommands(
     .description(
       "let the user's keys be good again; the bucket gets a new key pair, whose secret is shown once",
     )
-    .action(async (username: string) => print(await ask({ verb: "user-enable", username })));
+    .action(async (username: string) =>
+      print(printedAnswer("user-enable", await ask("user-enable", { username }))),
+    );
 }
 
 function traceRow({ part, count, stays }: TraceFacts): string[] {

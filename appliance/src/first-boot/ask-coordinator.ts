@@ -1,9 +1,19 @@
-import { createConnection } from "node:net";
-import { createInterface } from "node:readline";
+import { operatorHttpRequest, PERSON_HEADER } from "@resontech/contracts/operator-route";
+import {
+  OPERATOR_ROUTES,
+  type AskOperator,
+  type OperatorAnswer,
+  type OperatorAsked,
+  type OperatorVerb,
+} from "@resontech/contracts/operator-routes";
+import { ErrorReply } from "@resontech/contracts/http-common";
+import { exchangeOnSocket } from "@resontech/frame/exchange-on-socket";
+import { Value } from "typebox/value";
 import { hostPerson } from "../audit/host-person.ts";
-import type { ControlReply, ControlRequest } from "@resontech/contracts/control-protocol";
 
-/** The coordinator refused a request of the control socket; `code` and `hint` are its own. */
+const ANSWER_MS = 60_000;
+
+/** The coordinator refused what the operator asked; `code` and `hint` are its own. */
 export class ControlRefusedError extends Error {
   readonly code: string;
   readonly hint: string;
@@ -15,33 +25,25 @@ export class ControlRefusedError extends Error {
   }
 }
 
-/** Asks the coordinator over its control socket. @throws ControlRefusedError, or an error when nobody answers */
-export async function askCoordinator<V extends ControlRequest["verb"]>(
-  socketPath: string,
-  request: Extract<ControlRequest, { verb: V }>,
-  timeoutMs = 60_000,
-): Promise<Extract<ControlReply, { verb: V }>> {
-  const person = hostPerson();
-  const line = await new Promise<string>((resolve, reject) => {
-    const socket = createConnection(socketPath);
-    socket.setTimeout(timeoutMs, () =>
-      socket.destroy(new Error(`the coordinator did not answer within ${timeoutMs / 1000} s`)),
-    );
-    socket.once("error", reject);
-    socket.once("connect", () =>
-      socket.write(`${JSON.stringify({ ...request, ...(person === null ? {} : { person }) })}\n`),
-    );
-    createInterface({ input: socket })
-      .once("line", (answer) => {
-        resolve(answer);
-        socket.destroy();
-      })
-      .on("error", reject);
-    socket.once("close", () =>
-      reject(new Error("the coordinator closed its control socket without an answer")),
-    );
-  });
-  const reply = JSON.parse(line) as ControlReply;
-  if (!reply.ok) throw new ControlRefusedError(reply);
-  return reply as Extract<ControlReply, { verb: V }>;
+/** Asks the coordinator on its control socket. @throws ControlRefusedError, or an error when nobody answers */
+export function coordinatorAt(socketPath: string, timeoutMs = ANSWER_MS): AskOperator {
+  return async <V extends OperatorVerb>(verb: V, asked?: OperatorAsked<V>) => {
+    const { body, ...request } = operatorHttpRequest(OPERATOR_ROUTES[verb], asked ?? {});
+    const person = hostPerson();
+    const { status, text } = await exchangeOnSocket(socketPath, {
+      ...{ ...request, body: body === null ? null : JSON.stringify(body), timeoutMs },
+      headers: person === null ? {} : { [PERSON_HEADER]: person },
+    }).catch((cause: unknown) => {
+      if (!isTimeout(cause)) throw cause;
+      throw new Error(`the coordinator did not answer within ${timeoutMs / 1000} s`, { cause });
+    });
+    const answer: unknown = JSON.parse(text);
+    if (status < 300) return answer as OperatorAnswer<V>;
+    if (Value.Check(ErrorReply, answer)) throw new ControlRefusedError(answer);
+    throw new Error(`the coordinator answers ${verb} with ${status} and no reason`);
+  };
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === "AbortError";
 }

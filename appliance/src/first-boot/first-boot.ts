@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { RENEWAL_GRACE_MS } from "@resontech/contracts/agent-protocol";
 import { readForeign, ROOT, writeOwned } from "../config/owned-file.ts";
 import type { PartContext } from "../parts/context.ts";
-import { askCoordinator } from "./ask-coordinator.ts";
+import { coordinatorAt } from "./ask-coordinator.ts";
 import { renderCredentials } from "./credentials.ts";
 import { followNameInCredentials } from "./follow-name.ts";
 
@@ -20,8 +20,7 @@ export async function ensureJoinToken(
   now = Date.now(),
 ): Promise<void> {
   if (config.agent === null || admitsNode(layout.data("agent", "node.crt"), now)) return;
-  const { token } = await askCoordinator(layout.run("coordinator", "control"), {
-    verb: "join-token",
+  const { token } = await coordinatorAt(layout.run("coordinator", "control"))("join-token", {
     node: config.agent.node,
     ttlS: JOIN_TOKEN_TTL_S,
   });
@@ -52,14 +51,12 @@ export async function ensureFirstPeople(
     followNameInCredentials(file, config);
     return file;
   }
-  const control = layout.run("coordinator", "control");
+  const ask = coordinatorAt(layout.run("coordinator", "control"));
   const administrator = administratorBeside(username);
-  await askCoordinator(control, {
-    ...{ verb: "add-person", username: administrator, duty: "platform-admin" },
-  });
-  const user = await askCoordinator(control, { verb: "add-user", username });
+  await ask("add-person", { username: administrator, duty: "platform-admin" });
+  const user = await ask("add-user", { username });
   const passwordOf = async (name: string) =>
-    (await askCoordinator(control, { verb: "user-password", username: name })).password;
+    (await ask("user-password", { username: name })).password;
   const first = {
     ...{ ...user, firstPassword: await passwordOf(username) },
     administrator: { username: administrator, firstPassword: await passwordOf(administrator) },

@@ -1,6 +1,6 @@
 import type { LogStatus } from "@resontech/contracts/audit-control";
-import type { ControlReply } from "@resontech/contracts/control-protocol";
-import { askCoordinator } from "../first-boot/ask-coordinator.ts";
+import type { OperatorAnswer } from "@resontech/contracts/operator-routes";
+import { coordinatorAt } from "../first-boot/ask-coordinator.ts";
 import type { VaultHealth } from "@resontech/contracts/vault-control";
 import type { PartContext } from "../parts/context.ts";
 import { FRONT_HEALTH_PATH, s3Front } from "@resontech/s3-front/part";
@@ -32,10 +32,7 @@ export type ApplianceStatus = {
   findings: Finding[];
 };
 
-type Fleet = Pick<
-  Extract<ControlReply, { verb: "status" }>,
-  "nodes" | "jobs" | "health" | "policySet"
->;
+type Fleet = Pick<OperatorAnswer<"status">, "nodes" | "jobs" | "health" | "policySet">;
 
 const FLEET_TIMEOUT_MS = 3_000;
 
@@ -85,12 +82,11 @@ export async function readStatus(context: PartContext): Promise<ApplianceStatus>
 
 async function readFleet(socket: string): Promise<Fleet | null> {
   try {
-    const { nodes, jobs, health, policySet } = await askCoordinator(
+    const { nodes, jobs, health, policySet } = await coordinatorAt(
       socket,
-      { verb: "status" },
       FLEET_TIMEOUT_MS,
-    );
-    return { nodes, jobs, health, ...(policySet === undefined ? {} : { policySet }) };
+    )("status");
+    return { nodes, jobs, health, policySet };
   } catch {
     // A finding says so.
     return null;

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { networkInterfaces, release as kernelRelease } from "node:os";
 import { basename, join } from "node:path";
-import type { AskOperator } from "../commands/ask-operator.ts";
+import type { AskOperator } from "@resontech/contracts/operator-routes";
 import { readCertificates } from "../status/read-certificates.ts";
 import { readDisks } from "../status/read-disks.ts";
 import { readStatus, renderStatus } from "../status/status.ts";

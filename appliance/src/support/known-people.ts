@@ -1,6 +1,6 @@
 /** Names of people that may stand in a log: those who use the appliance, and those of the host. */
 import { readFileSync } from "node:fs";
-import type { AskOperator } from "../commands/ask-operator.ts";
+import type { AskOperator } from "@resontech/contracts/operator-routes";
 
 /** Numbers that distributions give to people. */
 const FIRST_PERSON = 1_000;
@@ -9,8 +9,8 @@ const LAST_PERSON = 60_000;
 /** Users, and the names of buckets, which have a user's or a project's name in them. Null while the coordinator does not answer. */
 export async function knownPeople(ask: AskOperator): Promise<string[] | null> {
   try {
-    const { users } = await ask({ verb: "user-list" });
-    const { projects } = await ask({ verb: "project-list" });
+    const { users } = await ask("user-list");
+    const { projects } = await ask("project-list");
     return [
       ...users.flatMap(({ username, bucket }) =>
         bucket === null ? [username] : [username, bucket],

@@ -10,7 +10,7 @@ import t, { type Test } from "tap";
 import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
 import { writeTrust } from "../../src/ca/door-certificate.ts";
-import type { AskOperator } from "../../src/commands/ask-operator.ts";
+import type { AskOperator } from "@resontech/contracts/operator-routes";
 import { awaitTrust } from "../../src/commands/await-trust.ts";
 import { addCertificateCommands } from "../../src/commands/certificate-commands.ts";
 import { renewLiveDoors } from "../../src/first-boot/prepare.ts";

@@ -1,6 +1,5 @@
 /** Planned stops, with a real supervisor behind its control socket, and a coordinator's that notes what it is told. */
 import { mkdirSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { pino } from "pino";
 import t, { type Test } from "tap";
@@ -10,6 +9,7 @@ import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 import { answeringSupervisor } from "../supervisor/answering-supervisor.ts";
 import { Supervisor } from "../../src/supervisor/supervisor.ts";
+import { scriptedCoordinator } from "../helper/scripted-coordinator.ts";
 import { shellPart } from "../supervisor/shell-part.ts";
 
 function contextOf(t: Test, name: string): PartContext {
@@ -30,17 +30,11 @@ t.test("a stop is ended once the work is done, if it could be announced", async 
   );
   t.same(told, ["work"]);
 
-  const coordinator = createServer((socket) =>
-    socket.once("data", (line) => {
-      const { forS } = JSON.parse(line.toString()) as { forS: number };
-      told.push(`for ${forS} s`);
-      socket.end(`${JSON.stringify({ ok: true, verb: "maintenance", until: null, untold: [] })}\n`);
-    }),
-  );
-  await new Promise<void>((resolve) =>
-    coordinator.listen(context.layout.run("coordinator", "control"), resolve),
-  );
-  t.teardown(() => coordinator.close());
+  await scriptedCoordinator(t, context.layout, (route, body) => {
+    t.equal(route, "PUT /api/operator/maintenance");
+    told.push(`for ${(body as { forS: number }).forS} s`);
+    return { until: null, untold: [] };
+  });
   await duringPlannedStop(context, 900, () => {}, work);
   t.same(told, ["work", "for 900 s", "work", "for 0 s"]);
 });

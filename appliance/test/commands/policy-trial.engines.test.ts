@@ -10,9 +10,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { DecisionFacts } from "@resontech/contracts/operator-control";
+import type { DecisionFacts } from "@resontech/contracts/operator-appliance";
+import type { AskOperator } from "@resontech/contracts/operator-routes";
 import t, { type Test } from "tap";
-import type { AskOperator } from "../../src/commands/ask-operator.ts";
 import { showPolicies, tryPolicies } from "../../src/commands/policy-trial.ts";
 import { Layout } from "@resontech/frame/layout";
 
@@ -48,8 +48,8 @@ const LISTED: DecisionFacts = {
 
 /** Two pages. */
 const coordinator = (policySet: string): AskOperator =>
-  (async (request: { after?: string }) => ({
-    ...{ ok: true, verb: "policy-decisions", policySet },
+  (async (_: "policy-decisions", request: { after?: string }) => ({
+    policySet,
     ...(request.after === undefined
       ? { decisions: [], next: "page 2" }
       : { decisions: [LISTED], next: null }),

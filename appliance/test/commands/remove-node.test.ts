@@ -1,7 +1,6 @@
 /** The conversation of `appliance node remove` with a coordinator that answers from a script. */
-import type { ControlRequest } from "@resontech/contracts/control-protocol";
+import type { AskOperator, OperatorVerb } from "@resontech/contracts/operator-routes";
 import t from "tap";
-import type { AskOperator } from "../../src/commands/ask-operator.ts";
 import { removeNode } from "../../src/commands/remove-node.ts";
 
 type Look = { state: string; silentS: number | null; members: number };
@@ -11,14 +10,14 @@ const READY: Look = { state: "READY", silentS: 1, members: 0 };
 function coordinator(script: readonly Look[]) {
   const asked: string[] = [];
   let looks = 0;
-  const ask = (async (request: ControlRequest) => {
-    if (request.verb !== "node-show") {
-      asked.push(request.verb);
-      return { ok: true, verb: request.verb };
+  const ask = (async (verb: OperatorVerb) => {
+    if (verb !== "node-show") {
+      asked.push(verb);
+      return {};
     }
     const look = script[Math.min(looks++, script.length - 1)] ?? READY;
     const members = Array.from({ length: look.members }, () => ({ job: "j", state: "RUNNING" }));
-    return { ok: true, verb: "node-show", node: { ...look }, members };
+    return { node: { ...look }, members };
   }) as AskOperator;
   const told: string[] = [];
   const deps = { ask, tell: (line: string) => void told.push(line), home: "home" };

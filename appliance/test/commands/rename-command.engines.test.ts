@@ -4,7 +4,7 @@ import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { Command } from "commander";
 import t, { type Test } from "tap";
 import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
-import type { AskOperator } from "../../src/commands/ask-operator.ts";
+import type { AskOperator } from "@resontech/contracts/operator-routes";
 import { addRenameCommand } from "../../src/commands/rename-command.ts";
 import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";

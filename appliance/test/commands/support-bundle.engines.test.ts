@@ -20,7 +20,7 @@ import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { Journal } from "../../../installer/src/journal.ts";
 import { digestOf } from "../../../installer/src/request.ts";
 import { config as installed } from "../../../installer/test/helper/request.ts";
-import type { AskOperator } from "../../src/commands/ask-operator.ts";
+import type { AskOperator } from "@resontech/contracts/operator-routes";
 import { addSupportCommands } from "../../src/commands/support-commands.ts";
 import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
@@ -109,7 +109,7 @@ function plant(t: Test): { context: PartContext; root: string } {
   return { context, root };
 }
 
-const answering = (async ({ verb }: { verb: string }) =>
+const answering = (async (verb: string) =>
   verb === "user-list"
     ? { users: [{ username: "anna", bucket: "anna-1a2b3c4d" }] }
     : { projects: [] }) as unknown as AskOperator;

@@ -1,8 +1,7 @@
 /** The conversation of `appliance node upgrade` with a coordinator that answers from a script. */
-import type { ControlRequest } from "@resontech/contracts/control-protocol";
-import type { NodeReleaseFacts, NodeUpgradeFacts } from "@resontech/contracts/operator-control";
+import type { NodeReleaseFacts, NodeUpgradeFacts } from "@resontech/contracts/operator-nodes";
+import type { AskOperator, OperatorVerb } from "@resontech/contracts/operator-routes";
 import t from "tap";
-import type { AskOperator } from "../../src/commands/ask-operator.ts";
 import { upgradeText } from "../../src/commands/decisions/nodes-upgrading.ts";
 import { requireUpgraded, upgradeNodes } from "../../src/commands/upgrade-nodes.ts";
 
@@ -24,17 +23,15 @@ const failed = (node: string) =>
 
 /** Answers each look with the next of the script, the last again and again. */
 function coordinator(ordered: string[], script: NodeReleaseFacts[][]) {
-  const asked: ControlRequest[] = [];
-  // The first look is for the list of nodes.
-  let looks = -1;
-  const ask = (async (request: ControlRequest) => {
-    if (request.verb === "node-upgrade") {
-      asked.push(request);
-      const leftOut = [{ node: "old", why: "its release does not know it" }];
-      return { ok: true, verb: request.verb, release: NEW, ordered, current: ["c"], leftOut };
-    }
-    const releases = script[Math.min(Math.max(looks++, 0), script.length - 1)] ?? [];
-    return { ok: true, verb: "node-list", nodes: [{ node: "home" }, { node: "a" }], releases };
+  const asked: unknown[] = [];
+  let looks = 0;
+  const ask = (async (verb: OperatorVerb, request?: object) => {
+    if (verb === "node-list") return [{ node: "home" }, { node: "a" }];
+    if (verb === "node-releases")
+      return { releases: script[Math.min(looks++, script.length - 1)] ?? [] };
+    asked.push(request);
+    const leftOut = [{ node: "old", why: "its release does not know it" }];
+    return { release: NEW, ordered, current: ["c"], leftOut };
   }) as AskOperator;
   const told: string[] = [];
   return { deps: { ask, tell: (line: string) => void told.push(line), home: "home" }, asked, told };

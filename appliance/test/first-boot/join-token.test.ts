@@ -1,6 +1,5 @@
 /** The local agent's join token, of a control socket that gives a new one each time. */
 import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { createServer } from "node:net";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { RENEWAL_GRACE_MS } from "@resontech/contracts/agent-protocol";
 import t, { type Test } from "tap";
@@ -9,26 +8,17 @@ import { ROOT } from "../../src/config/owned-file.ts";
 import { ensureJoinToken } from "../../src/first-boot/first-boot.ts";
 import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
+import { scriptedCoordinator } from "../helper/scripted-coordinator.ts";
 
 async function contextOf(t: Test): Promise<PartContext & { asked: string[] }> {
   const layout = new Layout(t.testdir({ data: { agent: {} } }), `token-${process.pid}`);
   mkdirSync(layout.run("coordinator"), { recursive: true });
   const asked: string[] = [];
-  const server = createServer((socket) =>
-    socket.once("data", (line) => {
-      asked.push(line.toString());
-      socket.end(
-        `${JSON.stringify({ ok: true, verb: "join-token", token: `token-${asked.length}`, expiresAt: "" })}\n`,
-      );
-    }),
-  );
-  await new Promise<void>((resolve) =>
-    server.listen(layout.run("coordinator", "control"), resolve),
-  );
-  t.teardown(() => {
-    server.close();
-    rmSync(layout.run(), { recursive: true, force: true });
+  await scriptedCoordinator(t, layout, (route, body) => {
+    asked.push(`${route} ${JSON.stringify(body)}`);
+    return { token: `token-${asked.length}`, expiresAt: "" };
   });
+  t.teardown(() => rmSync(layout.run(), { recursive: true, force: true }));
   const config = { agent: { node: "n1" } } as ApplianceConfig;
   return { layout, config, release: { version: "1" } as PartContext["release"], parts: [], asked };
 }
@@ -43,6 +33,7 @@ t.test(
       t.equal(readFileSync(file, "utf8"), token);
       t.equal(statSync(file).mode & 0o777, 0o400);
     }
+    t.equal(context.asked[0], 'POST /api/operator/nodes/tokens {"node":"n1","ttlS":3600}');
     const ca = new CertificateAuthority(context.layout.caDir);
     await ca.ensureRoot("test");
     const folder = context.layout.secrets("agent");

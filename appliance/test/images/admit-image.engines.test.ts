@@ -10,17 +10,17 @@ import { writeImageLayout } from "../../../agent/test/helper/image-layout.ts";
 import { readLeaves } from "../../../audit/test/helper.ts";
 import { fetchWithCa } from "../../../coordinator/test/helper/fetch-with-ca.ts";
 import { RunningCoordinator } from "../../../coordinator/test/helper/running-coordinator.ts";
-import type { AskOperator } from "../../src/commands/ask-operator.ts";
-import { askCoordinator } from "../../src/first-boot/ask-coordinator.ts";
-import { type Admission, admitImage, dismissImage } from "../../src/images/admit-image.ts";
+import type { AskedAdmission } from "@resontech/contracts/operator-images";
+import { coordinatorAt } from "../../src/first-boot/ask-coordinator.ts";
+import { admitImage, dismissImage } from "../../src/images/admit-image.ts";
 import { ImageArchive } from "../../src/images/image-archive.ts";
 
 // On a machine where no test has needed Keycloak before, it is made first.
 t.setTimeout(300_000);
 const running = await RunningCoordinator.create({ identity: true });
 t.teardown(() => running[Symbol.asyncDispose]());
-const ask: AskOperator = (request) => askCoordinator(running.config.controlSocket, request);
-const user = await ask({ verb: "add-user", username: "ada" });
+const ask = coordinatorAt(running.config.controlSocket);
+const user = await ask("add-user", { username: "ada" });
 const dir = t.testdir({ a: { program: "a" }, b: { program: "b" } });
 const storageDir = join(dir, "registry");
 const archiveOf = async (name: string): Promise<string> => {
@@ -34,11 +34,11 @@ const digestOf = (file: string) => {
   using archive = new ImageArchive(file);
   return archive.digest;
 };
-const admit = async (file: string, name: string, admission: Admission) => {
+const admit = async (file: string, name: string, admission: AskedAdmission) => {
   using archive = new ImageArchive(file);
   return await admitImage({ ask, storageDir }, { name, archive, admission });
 };
-const said = (file: string): Admission => ({ by: "digest", said: digestOf(file) });
+const said = (file: string): AskedAdmission => ({ by: "digest", said: digestOf(file) });
 const isServed = (name: string) =>
   existsSync(join(storageDir, "docker/registry/v2/repositories/own", name));
 const recorded = async (type: string) => {
@@ -66,17 +66,17 @@ t.test("the digest that was said admits an image, and another one does not", asy
 t.test("the signature of a key admits an image while it is trusted", async (t) => {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
   const signature = sign(null, Buffer.from(imageStatement(digestOf(other))), privateKey);
-  const by: Admission = { by: "signature", signature: signature.toString("base64") };
+  const by: AskedAdmission = { by: "signature", signature: signature.toString("base64") };
   await t.rejects(admit(other, "signed", by), { code: "image_signature_invalid" });
   t.notOk(isServed("signed"), "nothing of it stays");
   const pem = publicKey.export({ format: "pem", type: "spki" });
-  const { sha256 } = await ask({ verb: "image-trust", pem });
-  t.match(await ask({ verb: "image-keys" }), { keys: [{ sha256 }] });
+  const { sha256 } = await ask("image-trust", { pem });
+  t.match(await ask("image-keys"), { keys: [{ sha256 }] });
   t.match(await admit(other, "signed", by), { admittedBy: "signature", proof: sha256 });
   await t.rejects(admit(first, "wrong", by), { code: "image_signature_invalid" });
-  await ask({ verb: "image-distrust", key: sha256.slice(0, 12) });
-  t.same((await ask({ verb: "image-keys" })).keys, []);
-  t.ok((await ask({ verb: "image-list" })).images.some(({ name }) => name === "signed"));
+  await ask("image-distrust", { key: sha256.slice(0, 12) });
+  t.same((await ask("image-keys")).keys, []);
+  t.ok((await ask("image-list")).images.some(({ name }) => name === "signed"));
   t.match(await recorded("admin.image.trust"), { detail: { change: /trusted/ } });
 });
 
@@ -91,7 +91,7 @@ t.test("an approved request admits its image under its name", async (t) => {
   });
   const asked = (await reply.json()) as { id: string; state: string };
   t.match(asked, { state: "approved", singlePerson: true });
-  const by: Admission = { by: "approval", approval: asked.id };
+  const by: AskedAdmission = { by: "approval", approval: asked.id };
   await t.rejects(admit(other, "agreed", by), { code: "image_digest_differs" });
   await t.rejects(admit(first, "another", by), { code: "approval_required" });
   await t.rejects(admit(first, "agreed", { by: "approval", approval: "a_none" }), {

@@ -1,6 +1,10 @@
 /** What the appliance knows of a person by name, and how that ends: what an erasure of the log's values leaves standing. */
-import type { OperatorReply } from "@resontech/contracts/operator-control";
+import type { OperatorAnswer, OperatorAsked } from "@resontech/contracts/operator-routes";
 import { ApiError } from "../api-error.ts";
+import type { OperationRunner } from "../audited-operation.ts";
+import type { GroupCommit } from "../db/group-commit.ts";
+import type { ReadHandle } from "../db/open-database.ts";
+import type { KeycloakAccounts } from "../identity/accounts/keycloak-accounts.ts";
 import { subjectOf } from "../identity/people-store.ts";
 import {
   ownBucketOf,
@@ -15,22 +19,28 @@ import {
   personalTraces,
 } from "../identity/personal-data.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { byOperator } from "./by-operator.ts";
-import type { OperatorChangesDeps } from "./operator-changes.ts";
+import type { UserViews } from "./user-views.ts";
 
-export type ForgetUserDeps = OperatorChangesDeps & { store: ObjectStore };
-type Reply<V extends OperatorReply["verb"]> = Extract<OperatorReply, { verb: V }>;
+export type ForgetUserDeps = {
+  read: ReadHandle;
+  commit: GroupCommit;
+  now: () => number;
+  store: ObjectStore;
+  users: Pick<UserViews, "of">;
+  /** Null where the appliance has no identity provider. */
+  people: { accounts: Pick<KeycloakAccounts, "remove"> } | null;
+};
 
 /** @throws ApiError not_found */
 export async function tracesOf(
   deps: ForgetUserDeps,
   username: string,
-): Promise<Reply<"user-traces">> {
-  const { read, store, views } = deps;
-  const { userId, livingJobs } = views.user(username);
+): Promise<OperatorAnswer<"user-traces">> {
+  const { read, store, users } = deps;
+  const { userId, livingJobs } = users.of(username);
   const bucket = ownBucketOf(read, userId);
   return {
-    ...{ ok: true, verb: "user-traces", userId, username, livingJobs },
+    ...{ userId, username, livingJobs },
     hasAccount: subjectOf(read, userId) !== null,
     directory: accountOf(read, userId)?.source ?? null,
     bucket:
@@ -48,14 +58,15 @@ export async function tracesOf(
  * Takes the person's account at Keycloak, the name and what is personal from the rows; with the bucket, that and all that lies in it. Each step can be
  * repeated, and the name is the last to go: after a kill the same command goes on.
  *
- * @throws ApiError not_found; user_enabled while nobody disabled the user; user_busy while jobs run; bucket_shared; identity_unavailable
+ * @throws ApiError not_found; user_not_disabled; user_busy while jobs run; bucket_shared; identity_unavailable
  */
 export async function forgetUser(
   deps: ForgetUserDeps,
-  { username, withBucket }: { username: string; withBucket: boolean },
-): Promise<Reply<"user-forget">> {
-  const { read, store, people, commit, now, views } = deps;
-  const { userId, isDisabled, livingJobs } = views.user(username);
+  { username, withBucket }: OperatorAsked<"user-forget">,
+  audit: OperationRunner,
+): Promise<OperatorAnswer<"user-forget">> {
+  const { read, store, people, commit, now, users } = deps;
+  const { userId, isDisabled, livingJobs } = users.of(username);
   if (!isDisabled)
     throw new ApiError("user_not_disabled", `the user ${username} can still sign in`);
   if (livingJobs > 0)
@@ -66,11 +77,12 @@ export async function forgetUser(
   if (subject !== null && people === null)
     throw new ApiError("identity_unavailable", "this appliance has no identity provider");
   const directory = accountOf(read, userId)?.source ?? null;
-  await byOperator(
-    deps,
-    "iam.user.change",
-    { kind: "user", id: userId },
-    { change: "forgotten" },
+  await audit.operation(
+    {
+      type: "iam.user.change",
+      object: { kind: "user", id: userId },
+      detail: { change: "forgotten" },
+    },
     async (operation) => {
       if (subject !== null) await people?.accounts.remove(subject);
       if (own?.isMade === true && withBucket) await removeBucket(store, own.name);
@@ -82,7 +94,7 @@ export async function forgetUser(
     },
   );
   return {
-    ...{ ok: true, verb: "user-forget", userId, username: forgottenName(userId) },
+    ...{ userId, username: forgottenName(userId) },
     bucket: own === null || withBucket ? null : own.name,
     directory,
     rows: personalTraces(read, userId),

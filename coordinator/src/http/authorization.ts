@@ -36,7 +36,8 @@ export const authorization = fp(
       request.allowedActions = new Set();
       const access = request.routeOptions.config.access;
       if (access === undefined || !("action" in access) || "credential" in access) return;
-      const verdict = decide(callerOfRequest(request), access.action, "rows");
+      if (request.caller === null) throw new Error(`${access.action} is asked for nobody`);
+      const verdict = decide(request.caller, access.action, "rows");
       if (verdict.effect === "deny") await refuse(request, verdict);
     });
     app.addHook("preSerialization", async (request, reply, payload) => {
@@ -50,7 +51,7 @@ export const authorization = fp(
   { name: "authorization", dependencies: ["authentication", "request-audit"] },
 );
 
-/** The caller of a route that is not public. */
+/** The user of a route that people and their programs ask. */
 export function callerOfRequest(request: FastifyRequest): UserCaller {
   if (request.caller === null || !isUserCaller(request.caller))
     throw new Error("a route asked for a user and has none");

@@ -24,10 +24,14 @@ import {
 import { asApiError } from "./error-replies.ts";
 
 export type AuditDeps = OperationDeps & { gate: AuditGate; now: () => number };
+type RequestAuditDeps = AuditDeps & {
+  /** The address that a request comes from; null where all come from this host. */
+  sourceOf: (request: FastifyRequest) => string | null;
+};
 
 /** What the log needs to know of a request: no more, since refusals keep it for a minute. */
 type Asked = {
-  peer: string;
+  source: string | null;
   agent: string | undefined;
   caller: Caller | null;
   action: string | undefined;
@@ -41,15 +45,17 @@ export type RefusalParts<T extends RefusalType> = Omit<EventParts<T>, "detail" |
 };
 
 const APPLIANCE = { kind: "appliance", id: "appliance" } as const;
+/** By what refusals of requests without an address are counted. */
+const OF_THE_HOST = "host";
 
 export class RequestAudit implements OperationRunner {
-  readonly #deps: AuditDeps;
+  readonly #deps: RequestAuditDeps;
   readonly #refusals: RefusalTally;
   readonly #request: FastifyRequest;
   /** True once something is durable for this request. */
   hasLogged = false;
 
-  constructor(deps: AuditDeps, refusals: RefusalTally, request: FastifyRequest) {
+  constructor(deps: RequestAuditDeps, refusals: RefusalTally, request: FastifyRequest) {
     this.#deps = deps;
     this.#refusals = refusals;
     this.#request = request;
@@ -97,9 +103,10 @@ export class RequestAudit implements OperationRunner {
   }
 
   #asked(): Asked {
-    const { peer, headers, caller, method, routeOptions } = this.#request;
+    const { headers, caller, method, routeOptions } = this.#request;
     const agent = headers["user-agent"]?.slice(0, 512);
-    return { peer, agent, caller, action: `${method} ${routeOptions.url ?? "/"}` };
+    const source = this.#deps.sourceOf(this.#request);
+    return { source, agent, caller, action: `${method} ${routeOptions.url ?? "/"}` };
   }
 
   #refusal<T extends RefusalType>(parts: RefusalParts<T>): Refusal {
@@ -111,7 +118,7 @@ export class RequestAudit implements OperationRunner {
     const action = type === "auth.failure" ? undefined : asked.action;
     const { reason = outcome.code, project, kind } = detail as Record<string, unknown>;
     return {
-      source: asked.peer,
+      source: asked.source ?? OF_THE_HOST,
       kind: JSON.stringify([type, reason, action, sub, object, project, kind]),
       write: async (repeats) => {
         const { draft, disclosures } = draftOf(
@@ -132,13 +139,13 @@ function countOf(type: RefusalType, repeats: Repeats | null): object {
 }
 
 function draftOf<T extends OperationType | FactType>(
-  { peer, agent, caller, action }: Asked,
+  { source, agent, caller, action }: Asked,
   { type, object, decision, detail, pii }: EventParts<T>,
   op: string,
 ): { draft: Omit<EventDraft<T>, "phase">; disclosures: readonly Disclosure[] } {
   const commit = committer();
   const src = {
-    addr: commit("src.addr", peer),
+    ...(source === null ? {} : { addr: commit("src.addr", source) }),
     ...(agent === undefined ? {} : { agent: commit("src.agent", agent) }),
   };
   const behalf = behalfOf(caller);
@@ -151,7 +158,7 @@ function draftOf<T extends OperationType | FactType>(
       op,
       actor: actorOf(caller, commit),
       ...(behalf === undefined ? {} : { on_behalf_of: behalf }),
-      src,
+      ...(Object.keys(src).length === 0 ? {} : { src }),
       ...(action === undefined ? {} : { action }),
       object:
         "path" in object
@@ -210,7 +217,7 @@ export class UnloggedAnswer extends Error {
   override readonly name = "UnloggedAnswer";
 }
 
-export const requestAudit = fp<AuditDeps>(
+export const requestAudit = fp<RequestAuditDeps>(
   async (app, deps) => {
     const refusals = new RefusalTally({
       now: deps.now,
@@ -230,5 +237,5 @@ export const requestAudit = fp<AuditDeps>(
       return payload;
     });
   },
-  { name: "request-audit", dependencies: ["error-replies", "peer-address"] },
+  { name: "request-audit", dependencies: ["error-replies"] },
 );

@@ -2,7 +2,7 @@
  * A user with default project, bucket, S3 key pair and first platform key. The first user and every further one come through
  * here, over the control socket: no route leads to it.
  */
-import type { FirstDuty } from "@resontech/contracts/control-protocol";
+import type { FirstDuty } from "@resontech/contracts/operator-users";
 import { KEY_SCOPES } from "@resontech/contracts/http-identity";
 import { ApiError } from "../api-error.ts";
 import type { OperationDeps } from "../audited-operation.ts";

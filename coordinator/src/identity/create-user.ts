@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { FirstDuty } from "@resontech/contracts/control-protocol";
+import type { FirstDuty } from "@resontech/contracts/operator-users";
 import type { OperationDeps } from "../audited-operation.ts";
 import type { OperatorCaller, ServiceCaller } from "../authorization/caller.ts";
 import { insertPerson, insertUser } from "./bucket-store.ts";

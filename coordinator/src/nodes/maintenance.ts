@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { MAX_MAINTENANCE_S } from "@resontech/contracts/control-protocol";
+import { MAX_MAINTENANCE_S } from "@resontech/contracts/operator-appliance";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { Meta } from "../db/meta.ts";
 import type { Clock } from "../kernel/clock.ts";

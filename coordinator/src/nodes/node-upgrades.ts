@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { RegisterRequest, UpgradeWish } from "@resontech/contracts/agent-protocol";
-import type { NodeReleaseFacts, NodeUpgradeFacts } from "@resontech/contracts/operator-control";
+import type { NodeReleaseFacts, NodeUpgradeFacts } from "@resontech/contracts/operator-nodes";
 import { ApiError } from "../api-error.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { Clock } from "../kernel/clock.ts";

@@ -1,4 +1,4 @@
-import type { DecisionFacts } from "@resontech/contracts/operator-control";
+import type { DecisionFacts } from "@resontech/contracts/operator-appliance";
 import type { RecentDecisions } from "../authorization/recent-decisions.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { ReadHandle } from "../db/open-database.ts";
@@ -11,7 +11,7 @@ const DEFAULTS = {
 };
 /** Rows in one transaction: others wait for it. */
 const AT_ONCE = 500;
-/** Of a page, in bytes of JSON: the control socket takes 64 KiB a line. */
+/** Of a page, in bytes of JSON: no answer grows with the history. */
 const PAGE_BYTES = 40_000;
 
 /** Keeps the last week's distinct decisions, with how often and when last each was asked. */
@@ -79,7 +79,7 @@ export class DecisionHistory implements AsyncDisposable {
 }
 
 /**
- * Decisions in order of their question, as many as a line of the control socket takes.
+ * Decisions in order of their question, as many as fit a page.
  * @param after the question that the page before ended with; null for the first page
  */
 export function pageOfDecisions(

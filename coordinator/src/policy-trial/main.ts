@@ -8,7 +8,7 @@
  * FILES are texts by name. A set that does not hold together is answered as { error: { code, message, hint } }.
  */
 import { text } from "node:stream/consumers";
-import type { DecisionFacts } from "@resontech/contracts/operator-control";
+import type { DecisionFacts } from "@resontech/contracts/operator-appliance";
 import { policyFilesOf, PolicySetInvalid } from "../authorization/policy-files.ts";
 import { PolicySet } from "../authorization/policy-set.ts";
 import type { AskedDecision } from "../authorization/recent-decisions.ts";

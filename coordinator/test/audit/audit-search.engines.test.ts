@@ -1,10 +1,10 @@
+import type { OperatorAnswer } from "@resontech/contracts/operator-routes";
 import type {
   AuditEventReply,
   AuditEventRow,
   AuditEventsReply,
   AuditProofsReply,
 } from "@resontech/contracts/http-audit";
-import type { ControlReply } from "@resontech/contracts/control-protocol";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
@@ -14,7 +14,7 @@ import { verifyProof } from "../../../audit/src/verifier/event-proof.ts";
 import { nodePlatform } from "../../../audit/src/verifier/platform/platform-node.ts";
 import { RunningCoordinator } from "../helper/running-coordinator.ts";
 
-type User = Extract<ControlReply, { ok: true; verb: "add-user" }>;
+type User = OperatorAnswer<"add-user">;
 
 t.test(
   "people look into the audit log",
@@ -23,8 +23,7 @@ t.test(
     const coordinator = await RunningCoordinator.create();
     t.teardown(() => coordinator[Symbol.asyncDispose]());
     const search = await coordinator.startSearch();
-    const user = async (username: string) =>
-      (await coordinator.control({ verb: "add-user", username })) as User;
+    const user = (username: string) => coordinator.control("add-user", { username });
     const [alice, bob, officer] = [await user("alice"), await user("bob"), await user("officer")];
     coordinator.giveRoles(officer.userId, ["security-officer"]);
     for (const { platformKey } of [alice, bob])
@@ -125,10 +124,7 @@ t.test(
     t.test(
       "the API itself knows what refused means; what can match nothing is refused",
       async (t) => {
-        const refused = (await coordinator.control({
-          verb: "add-user",
-          username: "eve",
-        })) as User;
+        const refused = await coordinator.control("add-user", { username: "eve" });
         t.match(
           await coordinator.get(`/api/people/${alice.userId}/sessions`, refused.platformKey),
           { status: 403 },

@@ -3,7 +3,6 @@
  * text field, path and header that a caller may write, and in no leaf.
  */
 import { generateKeyPairSync } from "node:crypto";
-import type { ControlReply } from "@resontech/contracts/control-protocol";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PersonalDataLine } from "@resontech/contracts/http-personal-data";
@@ -25,16 +24,9 @@ const CANARY = "canary7f3a";
 const coordinator = await RunningCoordinator.create({ identity: true, vault: true });
 t.teardown(() => coordinator[Symbol.asyncDispose]());
 await coordinator.startSearch();
-type Reply<V> = Extract<ControlReply, { ok: true; verb: V }>;
-const alice = (await coordinator.control({
-  verb: "add-user",
-  username: CANARY,
-})) as Reply<"add-user">;
+const alice = await coordinator.control("add-user", { username: CANARY });
 const key = alice.platformKey;
-const bob = (await coordinator.control({
-  verb: "add-user",
-  username: "bob",
-})) as Reply<"add-user">;
+const bob = await coordinator.control("add-user", { username: "bob" });
 /** As people: an administrator, who leads the own project, and another one. */
 const person = await coordinator.signedIn(alice.userId, { roles: ["platform-admin"] });
 const other = await coordinator.signedIn(bob.userId, { roles: ["platform-admin"] });
@@ -231,12 +223,10 @@ const DRIVES: Record<string, () => Promise<number>> = {
   "PUT /api/projects/{id}/exports": async () =>
     (await asPerson("PUT", `/api/projects/${alice.project}/exports`, { byApproval: true })).status,
   "POST /api/projects/{id}/handover": async () => {
-    const carl = (await coordinator.control({
-      ...{ verb: "add-user", username: "carl" },
-    })) as Reply<"add-user">;
+    const carl = await coordinator.control("add-user", { username: "carl" });
     const project = `/api/projects/${alice.project}`;
     await asPerson("POST", `${project}/members`, { username: "carl", role: "researcher" });
-    await coordinator.control({ verb: "user-disable", username: "carl" });
+    await coordinator.control("user-disable", { username: "carl" });
     return (await asPerson("POST", `${project}/handover`, { from: carl.userId, to: alice.userId }))
       .status;
   },
@@ -258,9 +248,7 @@ const DRIVES: Record<string, () => Promise<number>> = {
     (await asPerson("GET", `/api/people/${bob.userId}/sessions`)).status,
   // Over here all the same.
   "DELETE /api/people/{id}/sessions/{session}": async () => {
-    const dana = (await coordinator.control({
-      ...{ verb: "add-user", username: "dana" },
-    })) as Reply<"add-user">;
+    const dana = await coordinator.control("add-user", { username: "dana" });
     await coordinator.signedIn(dana.userId);
     const path = `/api/people/${dana.userId}/sessions`;
     const { sessions } = (await asPerson("GET", path)).body as unknown as {
@@ -272,7 +260,7 @@ const DRIVES: Record<string, () => Promise<number>> = {
     (await asPerson("PUT", "/api/me/ssh-keys", { keys: [] })).status,
   // The row stands before Keycloak, which is not there, is asked.
   "POST /api/people/{id}/acknowledge": async () => {
-    await coordinator.control({ verb: "restore-administrator", username: "bob" });
+    await coordinator.askControl("restore-administrator", { username: "bob" });
     return (await asPerson("POST", `/api/people/${bob.userId}/acknowledge`)).status;
   },
   "GET /api/people/{id}/data": async () =>
@@ -299,11 +287,7 @@ const DRIVES: Record<string, () => Promise<number>> = {
   "POST /api/nodes/invitations": async () =>
     (await asPerson("POST", "/api/nodes/invitations", { node: "node-b" })).status,
   "POST /api/nodes/join": async () => {
-    const { token } = (await coordinator.control({
-      verb: "join-token",
-      node: "node-a",
-      ttlS: 60,
-    })) as Reply<"join-token">;
+    const { token } = await coordinator.control("join-token", { node: "node-a", ttlS: 60 });
     return (
       await call("POST", "/api/nodes/join", {
         token,
@@ -329,10 +313,7 @@ const DRIVES: Record<string, () => Promise<number>> = {
     return 0;
   },
   "GET /token": async () => {
-    const login = (await coordinator.control({
-      verb: "registry-login",
-      repository: "resontech/fl-cpu",
-    })) as Reply<"registry-login">;
+    const login = await coordinator.control("registry-login", { repository: "resontech/fl-cpu" });
     const basic = `Basic ${Buffer.from(`${login.username}:${login.password}`).toString("base64")}`;
     const query = new URLSearchParams({
       service: "registry",
@@ -402,10 +383,7 @@ const countOf = (events: readonly { kind: string }[], id: string): number =>
 async function answeredQuestions() {
   const before = new Date().toISOString();
   // A look is itself an entry: once one of after that moment is found, all of before are.
-  const officer = (await coordinator.control({
-    verb: "add-user",
-    username: "shell",
-  })) as Reply<"add-user">;
+  const officer = await coordinator.control("add-user", { username: "shell" });
   coordinator.giveRoles(officer.userId, ["security-officer"]);
   const looking = await coordinator.signedIn(officer.userId, { roles: ["security-officer"] });
   const look = (path: string) => call("GET", path, undefined, undefined, looking);

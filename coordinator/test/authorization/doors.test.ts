@@ -1,8 +1,8 @@
-/** Every way in has an action of the policy, and asks for it: routes as Fastify has them, verbs of operator and agents, questions of the S3 front. */
+/** Every way in has an action of the policy, and asks for it: routes of both sockets as Fastify has them, verbs of agents, questions of the S3 front. */
 import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { AGENT_VERBS, agentSubject } from "@resontech/contracts/agent-protocol";
-import { ControlRequest } from "@resontech/contracts/control-protocol";
+import { OPERATOR_ROUTES } from "@resontech/contracts/operator-routes";
 import { KEY_SCOPES, type KeyScope } from "@resontech/contracts/http-identity";
 import { FrontQuestion } from "@resontech/contracts/s3-front-protocol";
 import Fastify, { type FastifyInstance } from "fastify";
@@ -14,7 +14,6 @@ import { COORDINATOR, S3_FRONT } from "../../src/authorization/caller.ts";
 import { decide } from "../../src/authorization/decide.ts";
 import { policiesInForce } from "../../src/authorization/policies-in-force.ts";
 import { NODE_PROOFS, type NodeProof } from "../../src/authorization/roles.ts";
-import { CONTROL_ACTIONS } from "../../src/control/verbs.ts";
 import { authorization, authorizedRow } from "../../src/http/authorization.ts";
 import { errorReplies } from "../../src/http/error-replies.ts";
 import { insertUser } from "../../src/identity/bucket-store.ts";
@@ -25,6 +24,7 @@ import { DEPLOYMENT, putDeployment } from "../helper/put-deployment.ts";
 import type { S3Engine } from "../helper/s3-engine.ts";
 import { schemaValidators } from "../../src/http/validation.ts";
 import { sampleOf } from "../helper/sample-of-schema.ts";
+import { operatorRoutes } from "../helper/operator-routes.ts";
 import { makeTestApp } from "../helper/test-app.ts";
 import { keyOf } from "./callers.ts";
 
@@ -35,6 +35,7 @@ const api = await makeTestApp(t.testdir(), noEngine, {
 });
 t.teardown(() => api.close());
 const routes = api.app.declaredRoutes;
+const ofOperator = await operatorRoutes();
 
 async function keyFor(user: string, scopes: readonly KeyScope[]): Promise<string> {
   const key = formatPlatformKey("dev", randomBytes(32));
@@ -95,8 +96,10 @@ t.test("no route that changes something takes a field that it does not know", as
   const validators = schemaValidators();
   // OpenID Connect Back-Channel Logout 1.0 has other fields ignored.
   const ignores = ["POST /auth/back-channel-logout"];
-  const writes = routes.filter(({ name }) => !/^(GET|HEAD) /.test(name) && !ignores.includes(name));
-  t.ok(writes.length > 30, `${writes.length} routes`);
+  const writes = [...routes, ...ofOperator].filter(
+    ({ name }) => !/^(GET|HEAD) /.test(name) && !ignores.includes(name),
+  );
+  t.ok(writes.length > 60, `${writes.length} routes`);
   let tried = 0;
   for (const { name, body } of writes) {
     if (body === null) throw new Error(`${name} has no schema of its body`);
@@ -279,17 +282,45 @@ t.test("a handler that forgets to ask about the row is found out", async (t) => 
 });
 
 t.test(
-  "every verb of the operator has an action that the operator may do to every row",
+  "root's socket has the operator's routes alone, each with an action that the operator may do to every row",
   async (t) => {
-    const verbs = ControlRequest.anyOf.map(({ properties }) => properties.verb.const);
-    t.ok(verbs.length >= 20);
-    t.same(Object.keys(CONTROL_ACTIONS).sort(), [...verbs].sort());
-    for (const [verb, action] of Object.entries(CONTROL_ACTIONS))
+    t.ok(ofOperator.length >= 40, `${ofOperator.length} routes`);
+    t.same(
+      ofOperator.map(({ name }) => name).sort(),
+      Object.values(OPERATOR_ROUTES)
+        .map(({ method, path }) => `${method} ${path}`)
+        .sort(),
+    );
+    for (const { name, access } of ofOperator) {
+      if (!("action" in access) || "credential" in access) throw new Error(`${name} has no action`);
       t.equal(
-        decide({ kind: "operator", person: null }, action, "every").effect,
+        decide({ kind: "operator", person: null }, access.action, "every").effect,
         "allow",
-        `${verb} is ${action}`,
+        `${name} is ${access.action}`,
       );
+    }
+  },
+);
+
+t.test(
+  "of the operator's routes people have those that they may ask for as well, under the same action",
+  async (t) => {
+    const ofPeople = new Map(routes.map((route) => [route.name, route]));
+    const shared = ofOperator.filter(({ name }) => ofPeople.has(name));
+    t.same(shared.map(({ name }) => name).sort(), [
+      "GET /api/nodes",
+      "GET /api/nodes/:id",
+      "POST /api/nodes/:id/drain",
+      "POST /api/nodes/:id/undrain",
+      "POST /api/projects",
+    ]);
+    for (const { name, access } of shared) t.same(ofPeople.get(name)?.access, access, name);
+    for (const { name } of ofOperator)
+      if (!ofPeople.has(name)) t.match(name, /^[A-Z]+ \/api\/operator\//);
+    t.same(
+      routes.filter(({ name }) => name.includes("/api/operator")),
+      [],
+    );
   },
 );
 
@@ -338,7 +369,7 @@ const STILL_TO_COME: readonly Action[] = [];
 t.test("every action is asked for by some way in", async (t) => {
   const asked = new Set<Action>([
     ...routes.flatMap(({ access }) => ("action" in access ? [access.action] : [])),
-    ...Object.values(CONTROL_ACTIONS),
+    ...ofOperator.flatMap(({ access }) => ("action" in access ? [access.action] : [])),
     ...AGENT_VERBS.map((verb) => `agent.${verb}` as const),
     ...FrontQuestion.anyOf.map(({ properties }) => `front.${properties.ask.const}` as const),
     // Beside the action of the route or verb itself.

@@ -32,10 +32,6 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "names who asks, and of which projects",
     texts: ['caller.kind === "service-account"', 'caller.kind === "session"'],
   },
-  "control/operator-views.ts": {
-    why: "members of a node; a column becomes a boolean",
-    texts: [BY_NODE, BY_NODE, BY_NODE],
-  },
   "front/answer-front.ts": {
     why: "finds out whose an access key is",
     texts: ["accessKeyId === adminAccessKeyId"],
@@ -241,6 +237,10 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "the order of a node",
     texts: [BY_NODE, BY_NODE, BY_NODE, BY_NODE],
   },
+  "nodes/node-views.ts": {
+    why: "workers and members of a node, shown",
+    texts: [BY_NODE, BY_NODE, BY_NODE],
+  },
   "nodes/registry.ts": { why: "members of a node", texts: [BY_NODE] },
 };
 
@@ -257,8 +257,8 @@ t.test(
 
 t.test("every way in asks the door", async (t) => {
   const ways = {
-    "http/authorization.ts": "decide(callerOfRequest(request), access.action,",
-    "control/verbs.ts": "demand(caller, CONTROL_ACTIONS[request.verb],",
+    "http/authorization.ts": "decide(request.caller, access.action,",
+    "control/control-app.ts": 'authorize(request, access.action, "every")',
     "bus/agent-requests.ts": "decide(caller, `agent.${verb}`,",
     "front/answer-front.ts": "demand(caller, `front.${question.ask}`,",
     "nodes/join-tokens.ts": 'demand(caller, "node.join",',

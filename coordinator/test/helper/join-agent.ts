@@ -8,8 +8,7 @@ export async function joinAgent(
   node: string,
   workers: number,
 ): Promise<ScriptedAgent> {
-  const made = await running.control({ verb: "join-token", node, ttlS: 600 });
-  if (!made.ok || made.verb !== "join-token") throw new Error(JSON.stringify(made));
+  const made = await running.control("join-token", { node, ttlS: 600 });
   const join = async (request: object) => {
     const { body } = await running.request("POST", "/api/nodes/join", undefined, request);
     return body as unknown as JoinReply;

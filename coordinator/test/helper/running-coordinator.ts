@@ -2,12 +2,20 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ControlReply, ControlRequest } from "@resontech/contracts/control-protocol";
+import type { ErrorReply } from "@resontech/contracts/http-common";
+import { operatorHttpRequest, PERSON_HEADER } from "@resontech/contracts/operator-route";
+import {
+  OPERATOR_ROUTES,
+  type AskOperator,
+  type OperatorAnswer,
+  type OperatorAsked,
+  type OperatorVerb,
+} from "@resontech/contracts/operator-routes";
+import { exchangeOnSocket } from "@resontech/frame/exchange-on-socket";
 import {
   COORDINATOR_NODE_FLAGS,
   type CoordinatorConfig,
@@ -332,12 +340,35 @@ export class RunningCoordinator implements AsyncDisposable {
     }
   }
 
-  async control(request: ControlRequest): Promise<ControlReply> {
-    const socket = connect(this.config.controlSocket);
-    socket.end(`${JSON.stringify(request)}\n`);
-    for await (const line of createInterface({ input: socket }))
-      return JSON.parse(line) as ControlReply;
-    throw new Error("the control socket closed without an answer");
+  /** Asks as the host's root. @throws with what it was refused for */
+  readonly control: AskOperator = async <V extends OperatorVerb>(
+    verb: V,
+    asked?: OperatorAsked<V>,
+  ) => {
+    const { status, body } = await this.askControl(verb, Object.assign({}, asked));
+    if (status >= 300) throw new Error(`${verb}: ${JSON.stringify(body)}`);
+    return body as OperatorAnswer<V>;
+  };
+
+  /** Why the host's root is refused something. @throws where it is done */
+  async refused<V extends OperatorVerb>(verb: V, asked: OperatorAsked<V>): Promise<ErrorReply> {
+    const { status, body } = await this.askControl(verb, Object.assign({}, asked));
+    if (status < 300) throw new Error(`${verb} is done: ${JSON.stringify(body)}`);
+    return body as ErrorReply;
+  }
+
+  /** @param person of the host who asks */
+  async askControl(
+    verb: OperatorVerb,
+    asked: Readonly<Record<string, unknown>>,
+    person?: string,
+  ): Promise<{ status: number; body: unknown }> {
+    const { body, ...request } = operatorHttpRequest(OPERATOR_ROUTES[verb], asked);
+    const { status, text } = await exchangeOnSocket(this.config.controlSocket, {
+      ...{ ...request, body: body === null ? null : JSON.stringify(body), timeoutMs: 60_000 },
+      headers: person === undefined ? {} : { [PERSON_HEADER]: person },
+    });
+    return { status, body: JSON.parse(text) as unknown };
   }
 
   get(path: string, key?: string) {

@@ -17,7 +17,7 @@ export type Schema = {
 /** Tried in order against a pattern. A route whose pattern takes none of them needs one more here. */
 const TEXTS = [
   ...["sample", "A".repeat(43), "2026-01-01T00:00:00Z", "/jobs/sample", "1", "lab/sample"],
-  "0".repeat(64),
+  ...["0".repeat(64), `sha256:${"0".repeat(64)}`],
 ];
 
 /** @throws Error for a pattern that no text here matches */
@@ -40,7 +40,7 @@ export function sampleOf(schema: Schema): unknown {
     case "null":
       return null;
     default: {
-      const found = TEXTS.find((text) => new RegExp(schema.pattern ?? "").test(text));
+      const found = TEXTS.find((text) => new RegExp(schema.pattern ?? "", "u").test(text));
       if (found === undefined) throw new Error(`no sample matches ${schema.pattern}`);
       return found;
     }

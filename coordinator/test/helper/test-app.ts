@@ -166,10 +166,10 @@ export async function makeTestApp(
         })),
       find: () => null,
       cordon: () => {},
-      joinCommand: async () => null,
-      invite: async () => {
-        throw new Error("no nodes in this test");
-      },
+    },
+    joinCommand: async () => null,
+    invite: async () => {
+      throw new Error("no nodes in this test");
     },
     metrics: testMetrics({ read, now, workers: () => kernel.workersStats().workers }),
     metricsTokens: new MetricsTokens([]),

@@ -1,5 +1,4 @@
 import Database from "better-sqlite3";
-import type { ControlReply } from "@resontech/contracts/control-protocol";
 import { isTerminal, JOB_STATES, wireState } from "@resontech/contracts/job-states";
 import t from "tap";
 import { CLIENT_VERSIONS, clientPython, runPython } from "../helper/client-venv.ts";
@@ -8,10 +7,7 @@ import { goodBody, goodFiles, upload } from "../helper/workspace.ts";
 
 const coordinator = await RunningCoordinator.create();
 t.teardown(() => coordinator[Symbol.asyncDispose]());
-const alice = (await coordinator.control({
-  verb: "add-user",
-  username: "alice",
-})) as Extract<ControlReply, { verb: "add-user" }>;
+const alice = await coordinator.control("add-user", { username: "alice" });
 
 /** The real kernel's rows, put by hand into each state: no run of a job stands still in all of them. */
 const ids: Record<string, string> = {};

@@ -12,10 +12,7 @@ import { RunningCoordinator } from "../helper/running-coordinator.ts";
 t.setTimeout(300_000);
 const running = await RunningCoordinator.create({ identity: true });
 t.teardown(() => running[Symbol.asyncDispose]());
-const addUser = async (username: string) => {
-  const reply = await running.control({ verb: "add-user", username });
-  return reply as unknown as { userId: string; platformKey: string };
-};
+const addUser = (username: string) => running.control("add-user", { username });
 const ada = await addUser("ada");
 const origin = new URL(running.url).origin;
 const bearer = { authorization: `Bearer ${ada.platformKey}` };

@@ -66,6 +66,7 @@ t.test("a route that declares an event and does not log it is withheld", async (
     record: api.audit.record,
     commit: api.commit,
     now: () => api.clock.now,
+    sourceOf: (request) => request.peer,
   });
   app.decorateRequest("caller", null);
   app.get("/forgetful", { config: { audit: { event: "key.list" } } }, async () => ({

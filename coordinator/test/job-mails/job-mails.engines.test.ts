@@ -49,11 +49,7 @@ type InsertedJob = {
 t.test("everybody sets the own wishes, of jobs that one may read", async (t) => {
   const coordinator = await RunningCoordinator.create();
   t.teardown(() => coordinator[Symbol.asyncDispose]());
-  const made = async (username: string) => {
-    const reply = await coordinator.control({ verb: "add-user", username });
-    if (!reply.ok || reply.verb !== "add-user") throw new Error(JSON.stringify(reply));
-    return reply;
-  };
+  const made = (username: string) => coordinator.control("add-user", { username });
   const [anna, bert] = [await made("anna"), await made("bert")];
   const db = new Database(coordinator.config.databaseFile, { timeout: 5_000 });
   t.teardown(() => db.close());

@@ -7,7 +7,7 @@ import {
 } from "@resontech/contracts/agent-protocol";
 import { versionsOf } from "@resontech/contracts/protocol-versions";
 import t, { type Test } from "tap";
-import { OperatorViews } from "../../src/control/operator-views.ts";
+import { NodeViews } from "../../src/nodes/node-views.ts";
 import type { ReadHandle } from "../../src/db/open-database.ts";
 import { KernelWorld } from "../kernel/kernel-world.ts";
 
@@ -47,16 +47,12 @@ t.test("the operator sees why a worker takes no work, and what each device does"
   const { commit, registry, fleetViews } = world.parts;
   // It only reads; a test's world has one connection.
   const db = world.parts.db as unknown as ReadHandle;
-  const views = new OperatorViews(
-    db,
-    () => fleetViews.nodeHealth(),
-    () => world.nowMs,
-  );
+  const views = new NodeViews(db, () => fleetViews.nodeHealth());
   const use = { memoryInUseBytes: 1e9, utilizationPercent: 91, powerWatts: 268, ageMs: 5 };
   await commit.run(() =>
     registry.hear("node-a", { ...beat, devices: [{ worker: "node-a-1", ...use }] }),
   );
-  t.match(views.node("node-a").workers, [
+  t.match(views.find("node-a")?.workers, [
     {
       ...{ worker: "node-a-0", model: "rtx_3090", unfit: "Xid 79: it has fallen off the bus" },
       ...{ architecture: "8.6", driver: "580.95.05", pciAddress: "0000:3b:00.0", numaNode: 1 },

@@ -1,4 +1,4 @@
-import type { ControlReply } from "@resontech/contracts/control-protocol";
+import type { OperatorAnswer } from "@resontech/contracts/operator-routes";
 import type { JobLogsReply } from "@resontech/contracts/http-jobs";
 import { launchBrowser } from "@resontech/house/launch-browser";
 import type { Browser, BrowserContext } from "playwright-core";
@@ -13,7 +13,7 @@ import {
 } from "../../../coordinator/test/helper/workspace.ts";
 import type { ScriptedAgent } from "../../../coordinator/test/kernel/scripted-agent.ts";
 
-type AddedUser = Extract<ControlReply, { verb: "add-user" }>;
+type AddedUser = OperatorAnswer<"add-user">;
 
 /** The coordinator with its pages behind the real front door, nodes whose agents a test drives, and a real browser. */
 export class DashboardHouse implements AsyncDisposable {
@@ -49,8 +49,8 @@ export class DashboardHouse implements AsyncDisposable {
     return new DashboardHouse(running, browser, stack.move());
   }
 
-  async addUser(username: string): Promise<AddedUser> {
-    return (await this.running.control({ verb: "add-user", username })) as AddedUser;
+  addUser(username: string): Promise<AddedUser> {
+    return this.running.control("add-user", { username });
   }
 
   /** A node with so many CPU workers. */

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { MAX_MAINTENANCE_S } from "@resontech/contracts/control-protocol";
+import { MAX_MAINTENANCE_S } from "@resontech/contracts/operator-appliance";
 
 /** The exit code of a command that does not know an option. */
 const USAGE = 2;

@@ -1,6 +1,6 @@
 /** Every route of the API that leaves something in the log, asked so that it would be granted. */
 import { spawnSync } from "node:child_process";
-import { askCoordinator } from "../../../appliance/src/first-boot/ask-coordinator.ts";
+import { coordinatorAt } from "../../../appliance/src/first-boot/ask-coordinator.ts";
 import type { LocalAppliance } from "@resontech/house/local-appliance";
 import type { ApplianceApi } from "@resontech/house/appliance-api";
 import { taskOf } from "@resontech/house/task-of";
@@ -62,10 +62,10 @@ async function requestsFor(
     id: string;
   }[];
   const { token } = JSON.parse(await appliance.command(["join-token", name])) as { token: string };
-  const login = await askCoordinator(`/run/resontech/${appliance.instance}/coordinator/control`, {
-    verb: "registry-login",
-    repository: IMAGE,
-  });
+  const login = await coordinatorAt(`/run/resontech/${appliance.instance}/coordinator/control`)(
+    "registry-login",
+    { repository: IMAGE },
+  );
   const basic = Buffer.from(`${login.username}:${login.password}`).toString("base64");
   const open = async (object: string) => {
     const opened = await api.call("POST", "/api/users/storage/upload/init", {

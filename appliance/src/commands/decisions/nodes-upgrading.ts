@@ -1,5 +1,5 @@
 /** How an order to bring the appliance's release stands, in words. Pure: what the coordinator tells in, what the operator reads out. */
-import type { NodeReleaseFacts } from "@resontech/contracts/operator-control";
+import type { NodeReleaseFacts } from "@resontech/contracts/operator-nodes";
 
 export type UpgradeProgress = {
   done: string[];

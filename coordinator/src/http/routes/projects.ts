@@ -2,7 +2,6 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { IdParam } from "@resontech/contracts/http-common";
 import {
-  CreateProjectBody,
   ExportsBody,
   ModelsBody,
   HandoverBody,
@@ -14,8 +13,6 @@ import {
 import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
 import type { BucketKeys } from "../../identity/bucket-keys.ts";
-import { findUser } from "../../identity/bucket-store.ts";
-import { createProject, planProject } from "../../identity/create-project.ts";
 import { handOver, requireHandover } from "../../identity/hand-over.ts";
 import { endMembership, giveRole, type MembershipDeps } from "../../identity/memberships.ts";
 import {
@@ -31,10 +28,10 @@ import {
 import { setLeavesByApproval } from "../../storage/export-grants.ts";
 import { authorize } from "../authorization.ts";
 import { instant } from "../decisions/job-replies.ts";
+import { enabledUser } from "../enabled-user.ts";
 import { responses } from "../responses.ts";
 
-/** @property quotaBytes of a new project's bucket */
-export type ProjectRoutesDeps = MembershipDeps & { bucketKeys: BucketKeys; quotaBytes: number };
+export type ProjectRoutesDeps = MembershipDeps & { bucketKeys: BucketKeys };
 
 const tags = ["projects"];
 const closed = { additionalProperties: false } as const;
@@ -56,47 +53,6 @@ export const projectRoutes: FastifyPluginAsyncTypebox<ProjectRoutesDeps> = async
     async (request) => {
       const { rows } = await authorize(request, "project.list", "rows");
       return listProjects(read, rows).map(projectReply);
-    },
-  );
-
-  app.post(
-    "/api/projects",
-    {
-      schema: {
-        summary: "Make a project of a team, with its first lead",
-        ...{ tags, body: CreateProjectBody, response: responses(201, ProjectReply) },
-      },
-      config: { access: { action: "project.create" }, audit: { event: "iam.project.create" } },
-    },
-    async (request, reply) => {
-      const { name, team, lead } = request.body;
-      await authorize(request, "project.create", "every");
-      const leadId = requireUser(lead);
-      const wish = { name, team, leadId };
-      const planned = planProject(wish);
-      const { projectId } = planned;
-      const now = deps.now();
-      await request.audit.operation(
-        {
-          type: "iam.project.create",
-          object: { kind: "project", id: projectId },
-          detail: { lead: leadId },
-        },
-        (operation) =>
-          commit.run((db) => {
-            createProject(db, planned, wish, { quotaBytes: deps.quotaBytes, now });
-            operation.completeIn(db);
-          }),
-      );
-      return reply.code(201).send({
-        ...{ id: projectId, name, team: planned.team },
-        ...{
-          isDefault: false,
-          exportsByApproval: false,
-          refusesNonFinite: false,
-          createdAt: instant(now),
-        },
-      });
     },
   );
 
@@ -135,7 +91,7 @@ export const projectRoutes: FastifyPluginAsyncTypebox<ProjectRoutesDeps> = async
       const { id } = request.params;
       const { username, role } = request.body;
       await authorize(request, "membership.change", anyMemberOf(id));
-      const userId = requireUser(username);
+      const userId = enabledUser(read, username);
       await request.audit.operation(
         {
           type: "iam.project.member",
@@ -277,14 +233,6 @@ export const projectRoutes: FastifyPluginAsyncTypebox<ProjectRoutesDeps> = async
   /** What is asked about all members alike; null where there is no such project. */
   function anyMemberOf(id: string): { projectId: string; userId: string } | null {
     return projectName(read, id) === null ? null : { projectId: id, userId: "" };
-  }
-
-  /** @throws ApiError not_found */
-  function requireUser(username: string): string {
-    const user = findUser(read, username);
-    if (user === null) throw new ApiError("not_found", "there is no user of this name");
-    if (user.isDisabled) throw new ApiError("not_found", "the user is disabled");
-    return user.id;
   }
 };
 

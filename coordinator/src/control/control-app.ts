@@ -1,0 +1,74 @@
+/**
+ * The operator's API, on the socket of the host's root: routes of its own, and those of people's API that do the same. Nothing here has a page, a session or
+ * a key, and nobody's requests are counted.
+ */
+import { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
+import { openApi } from "../http/api-base.ts";
+import { authorization, authorize } from "../http/authorization.ts";
+import { type AuditDeps, requestAudit } from "../http/request-audit.ts";
+import { nodeRoutes, type NodeRoutesDeps } from "../http/routes/nodes.ts";
+import { projectCreationRoute, type ProjectCreationDeps } from "../http/routes/project-creation.ts";
+import { operatorAuthentication } from "./operator-authentication.ts";
+import { operatorApplianceRoutes, type OperatorApplianceDeps } from "./routes/appliance.ts";
+import { operatorGroupRoutes } from "./routes/groups.ts";
+import { operatorImageRoutes, type OperatorImageDeps } from "./routes/images.ts";
+import { operatorJobRoutes, type OperatorJobDeps } from "./routes/jobs.ts";
+import { operatorKeyRoutes, type OperatorKeyDeps } from "./routes/keys.ts";
+import { operatorNodeRoutes, type OperatorNodeDeps } from "./routes/nodes.ts";
+import { operatorPeopleRoutes, type OperatorPeopleDeps } from "./routes/people.ts";
+import { operatorProjectRoutes, type OperatorProjectDeps } from "./routes/projects.ts";
+import { operatorUserRoutes, type OperatorUserDeps } from "./routes/users.ts";
+
+export type ControlAppDeps = AuditDeps &
+  OperatorApplianceDeps &
+  OperatorImageDeps &
+  OperatorJobDeps &
+  OperatorKeyDeps &
+  OperatorNodeDeps &
+  OperatorPeopleDeps &
+  OperatorProjectDeps &
+  OperatorUserDeps &
+  NodeRoutesDeps &
+  ProjectCreationDeps & { logger: FastifyBaseLogger };
+
+/** Of an order for all nodes by name, or an image's program. */
+const MAX_BODY_BYTES = 512 * 1024;
+/** Of one field in a path, before it is decoded. */
+const MAX_FIELD = 640;
+
+/** The caller listens, and closes. */
+export async function buildControlApp(deps: ControlAppDeps): Promise<FastifyInstance> {
+  const app = await openApi(deps.logger, {
+    bodyLimit: MAX_BODY_BYTES,
+    routerOptions: { maxParamLength: MAX_FIELD },
+    // Names of people stand in paths.
+    logController: new LogController({ disableRequestLogging: true }),
+    forceCloseConnections: true,
+  });
+  // Every request comes from this host.
+  await app.register(requestAudit, { ...deps, sourceOf: () => null });
+  await app.register(operatorAuthentication);
+  await app.register(authorization);
+  await app.register(nodeRoutes, deps);
+  await app.register(projectCreationRoute, deps);
+  await app.register(async (own) => {
+    // The operator may ask about any row, so that no handler has one to ask about.
+    own.addHook("onRequest", async (request) => {
+      const { access } = request.routeOptions.config;
+      if (access === undefined || !("action" in access))
+        throw new Error("a route of the operator has no action");
+      await authorize(request, access.action, "every");
+    });
+    await own.register(operatorApplianceRoutes, deps);
+    await own.register(operatorUserRoutes, deps);
+    await own.register(operatorPeopleRoutes, deps);
+    await own.register(operatorKeyRoutes, deps);
+    await own.register(operatorProjectRoutes, deps);
+    await own.register(operatorGroupRoutes, deps);
+    await own.register(operatorJobRoutes, deps);
+    await own.register(operatorNodeRoutes, deps);
+    await own.register(operatorImageRoutes, deps);
+  });
+  await app.ready();
+  return app;
+}

@@ -1,0 +1,162 @@
+import { chmodSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { ERROR_CATALOGUE } from "@resontech/contracts/error-catalogue";
+import { operatorHttpRequest, PERSON_HEADER } from "@resontech/contracts/operator-route";
+import { OPERATOR_ROUTES, type OperatorVerb } from "@resontech/contracts/operator-routes";
+import { exchangeOnSocket } from "@resontech/frame/exchange-on-socket";
+import type { FastifyInstance } from "fastify";
+import { pino } from "pino";
+import t, { type Test } from "tap";
+import { buildControlApp, type ControlAppDeps } from "../../src/control/control-app.ts";
+import { UserViews } from "../../src/control/user-views.ts";
+import { listenOnSocket } from "../../src/http/listen-on-socket.ts";
+import type { S3Engine } from "../helper/s3-engine.ts";
+import { makeTestApp } from "../helper/test-app.ts";
+
+// No request of these tests gets as far as the object store.
+const noEngine = { endpoint: "", region: "", volumePath: t.testdir() } as unknown as S3Engine;
+const people = await makeTestApp(t.testdir(), noEngine);
+t.teardown(() => people.close());
+
+/** On the same database and log as people's API. */
+async function openControl(t: Test, overrides: Partial<ControlAppDeps> = {}) {
+  const { database, commit, audit, clock, kernel, bucketKeys, passwords } = people;
+  const { read } = database;
+  const now = () => clock.now;
+  const lines: string[] = [];
+  const parts: Partial<ControlAppDeps> = {
+    ...{ read, commit, gate: audit.gate, record: audit.record, now, bucketKeys, passwords },
+    ...{ people: null, approvals: null, keyKind: "dev", quotaBytes: 1024 ** 3 },
+    kernel,
+    users: new UserViews(read, now),
+    nodes: { list: () => [], find: () => null, cordon: () => {} },
+    invite: async () => ({ token: "rtj_x", expiresAt: clock.now }),
+    health: async () => ({ loopLagMs: 7 }) as never,
+    logger: pino({ level: "info" }, { write: (line: string) => void lines.push(line) }),
+    ...overrides,
+  };
+  const app = await buildControlApp(parts as ControlAppDeps);
+  t.teardown(() => app.close());
+  return { app, lines };
+}
+
+async function ask(app: FastifyInstance, verb: OperatorVerb, asked: object, person?: string) {
+  const { method, path, body } = operatorHttpRequest(OPERATOR_ROUTES[verb], { ...asked });
+  const reply = await app.inject({
+    ...{ method, url: path, headers: person === undefined ? {} : { [PERSON_HEADER]: person } },
+    ...(body === null ? {} : { payload: body }),
+  });
+  return { status: reply.statusCode, body: reply.json<Record<string, unknown>>() };
+}
+
+t.test(
+  "each request is answered by its schema, and a fault inside tells nothing of it",
+  async (t) => {
+    const { app } = await openControl(t, {
+      maintain: () => Promise.reject(new Error("/var/lib/secret.db is locked")),
+    });
+    t.match(await ask(app, "status", {}), {
+      ...{ status: 200, body: { jobs: {}, health: { loopLagMs: 7 } } },
+    });
+    t.match(await ask(app, "join-token", { node: "n", ttlS: 0 }), {
+      status: 400,
+      body: {
+        ...{ code: "validation_failed", message: /ttlS must be >= 1/ },
+        hint: ERROR_CATALOGUE.validation_failed.hint,
+      },
+    });
+    const extra = await app.inject({
+      ...{ method: "POST", url: "/api/operator/users/ada/disable", payload: { extra: 1 } },
+    });
+    t.match({ status: extra.statusCode, body: extra.json() }, { status: 400 });
+    t.match(await ask(app, "user-show", { username: "no/body" }), {
+      ...{ status: 404, body: { code: "not_found", message: "there is no user no/body" } },
+    });
+    t.match(await ask(app, "node-drain", { id: "node-z" }), {
+      ...{ status: 404, body: { code: "not_found", message: "there is no node node-z" } },
+    });
+    const failed = await ask(app, "maintenance", { forS: 60 });
+    t.match(failed, { status: 500, body: { code: "internal_error" } });
+    t.notMatch(JSON.stringify(failed), /secret/);
+  },
+);
+
+t.test("the person who asks is in the log as a commitment, and in no line", async (t) => {
+  const { app, lines } = await openControl(t);
+  const before = people.audit.drafts.length;
+  await ask(app, "join-token", { node: "n", ttlS: 5 }, "anna (sudo: root)");
+  await ask(app, "join-token", { node: "n", ttlS: 5 });
+  const [byAnna, byNobody] = people.audit.drafts
+    .slice(before)
+    .filter(({ phase }) => phase === "requested");
+  t.match(byAnna, {
+    ...{ type: "iam.node.join-token", action: "POST /api/operator/nodes/tokens" },
+    actor: { sub: "operator", kind: "operator", sid: /^[0-9a-f]{64}$/ },
+  });
+  t.same(byNobody?.actor, { sub: "operator", kind: "operator" });
+  t.equal(byAnna?.src?.addr, undefined, "a request of this host has no address");
+  for (const person of ["", "a\u001b", "x".repeat(161)])
+    t.match(await ask(app, "status", {}, person), {
+      ...{ status: 400, body: { code: "validation_failed", message: /person/ } },
+    });
+  await ask(app, "user-show", { username: "ada-lovelace" });
+  t.notMatch(lines.join(""), /anna|ada-lovelace/);
+});
+
+t.test("root's socket has no page, no sign-in and nothing of people's data", async (t) => {
+  const { app } = await openControl(t);
+  for (const url of [
+    ...["/", "/dashboard", "/auth/sign-in", "/auth/callback", "/api/me", "/api/tasks"],
+    ...["/api/jobs", "/api/keys", "/api/nodes/join", "/metrics", "/token", "/healthz"],
+  ])
+    t.match(await app.inject(url), { statusCode: 404 }, url);
+});
+
+t.test(
+  "the front door has no route of the operator, and believes nobody's word for a person",
+  async (t) => {
+    const headers = { [PERSON_HEADER]: "anna" };
+    for (const { method, path } of Object.values(OPERATOR_ROUTES)) {
+      const url = path.replaceAll(/:[A-Za-z]+/g, "x");
+      const reply = await people.app.inject({ method, url, headers });
+      t.equal(reply.statusCode, path.startsWith("/api/operator/") ? 404 : 401, `${method} ${url}`);
+    }
+    await setImmediate();
+    for (const { actor } of people.audit.drafts.filter(({ type }) => type === "auth.failure"))
+      t.same(actor, { sub: "anonymous", kind: "anonymous" });
+  },
+);
+
+/** In a folder of its own, 0700; a socket's path has room for 107 bytes alone. */
+function socketPath(t: Test): string {
+  const dir = mkdtempSync(join(tmpdir(), "rt-control-"));
+  t.teardown(() => rmSync(dir, { recursive: true }));
+  return join(dir, "control");
+}
+
+t.test("the socket is root's alone, and outlives a body without an end", async (t) => {
+  const path = socketPath(t);
+  const { app } = await openControl(t);
+  await listenOnSocket(app, path, "owner");
+  t.equal(statSync(path).mode & 0o777, 0o600);
+  const post = (body: string | null, to = "/api/operator/users") =>
+    exchangeOnSocket(path, {
+      method: body === null ? "GET" : "POST",
+      path: to,
+      body,
+      timeoutMs: 30_000,
+    });
+  const { status, text } = await post(JSON.stringify({ username: "x".repeat(600_000) }));
+  t.match({ status, body: JSON.parse(text) }, { status: 413, body: { code: "body_too_large" } });
+  t.match(await post("not json"), { status: 400, text: /malformed_body/ });
+  t.match(await post(null, "/api/operator/status"), { status: 200 });
+});
+
+t.test("a folder that lets others in stops the start", async (t) => {
+  const path = socketPath(t);
+  chmodSync(join(path, ".."), 0o750);
+  const { app } = await openControl(t);
+  await t.rejects(listenOnSocket(app, path, "owner"), /0700/);
+});
