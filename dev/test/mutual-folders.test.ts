@@ -1,32 +1,21 @@
-/** No new pair of folders that import each other: neither could be read, tested or moved alone. */
-import { globSync, readFileSync } from "node:fs";
+/** No pair of folders that import each other: neither could be read, tested or moved alone. */
+import { globSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { mutualFolders } from "../house/house-figures.ts";
 import { readImports } from "../house/read-imports.ts";
 
 const repository = join(import.meta.dirname, "..", "..");
-/** Those that were there before the rule. A pair goes from the list when one of the two imports the other no more. */
-const KNOWN = JSON.parse(
-  readFileSync(join(import.meta.dirname, "..", "house", "mutual-folders.json"), "utf8"),
-) as string[];
-
-t.test("no two folders side by side import each other, but for those known", async (t) => {
+t.test("no two folders side by side import each other", async (t) => {
   const files = globSync(
     ["*/src/**/*.{ts,tsx}", "parts/*/src/**/*.ts", "parts/*/part.ts", "proofs/**/*.ts"],
     { cwd: repository, exclude: ["**/node_modules/**"] },
   );
   t.ok(files.length > 1_000);
-  const mutual = mutualFolders(readImports(repository, files));
   t.same(
-    mutual.filter((pair) => !KNOWN.includes(pair)),
+    mutualFolders(readImports(repository, files)),
     [],
     "move what both need to where both may look down at it",
-  );
-  t.same(
-    KNOWN.filter((pair) => !mutual.includes(pair)),
-    [],
-    "these import each other no more: take them from dev/house/mutual-folders.json",
   );
 });
 
