@@ -3,7 +3,7 @@
  * a key, and nobody's requests are counted.
  */
 import { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
-import { openApi } from "../http/api-base.ts";
+import { makeApi } from "../http/make-api.ts";
 import { authorization, authorize } from "../http/authorization.ts";
 import { type AuditDeps, requestAudit } from "../http/request-audit.ts";
 import { nodeRoutes, type NodeRoutesDeps } from "../http/routes/nodes.ts";
@@ -38,7 +38,7 @@ const MAX_FIELD = 640;
 
 /** The caller listens, and closes. */
 export async function buildControlApp(deps: ControlAppDeps): Promise<FastifyInstance> {
-  const app = await openApi(deps.logger, {
+  const app = await makeApi(deps.logger, {
     bodyLimit: MAX_BODY_BYTES,
     routerOptions: { maxParamLength: MAX_FIELD },
     // Names of people stand in paths.

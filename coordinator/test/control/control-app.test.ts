@@ -105,6 +105,19 @@ t.test("the person who asks is in the log as a commitment, and in no line", asyn
   t.notMatch(lines.join(""), /anna|ada-lovelace/);
 });
 
+t.test(
+  "what people signed is handed out byte for byte, with and without a second person",
+  async (t) => {
+    const signed = (by: string) => ({ by, salt: "a".repeat(64), token: "ab-_.cd.ef" });
+    const proof = { approval: "a_1", requested: signed("u_1"), approved: signed("u_2") };
+    for (const given of [proof, { ...proof, approved: null }]) {
+      const { app } = await openControl(t, { approvals: { proof: () => given } });
+      const { status, body } = await ask(app, "approval-proof", { approval: "a_1" });
+      t.same({ status, body }, { status: 200, body: { proof: given } });
+    }
+  },
+);
+
 t.test("root's socket has no page, no sign-in and nothing of people's data", async (t) => {
   const { app } = await openControl(t);
   for (const url of [
