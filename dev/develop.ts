@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { serveDashboard, type ServeOptions } from "@resontech/dashboard/serve-dashboard";
 import { makeCertificate } from "@resontech/house/make-certificate";
 import { PartsError } from "../appliance/src/commands/planned-stop.ts";
-import { openContext } from "../appliance/src/supervisor/supervise.ts";
-import { askSupervisor } from "../appliance/src/supervisor/control.ts";
+import { openContext } from "../appliance/src/supervise.ts";
+import { askSupervisor, listParts } from "../appliance/src/supervisor/control.ts";
 import { developPart } from "./develop/develop-part.ts";
 import { NoApplianceError } from "./develop/no-appliance-error.ts";
 import {
@@ -14,7 +14,7 @@ import {
   HELP,
   readDevelopOptions,
 } from "./develop/options.ts";
-import { reachableRoot, repository } from "./local-appliance.ts";
+import { reachableRoot, repository } from "@resontech/house/local-appliance";
 import { Phases } from "./phases.ts";
 
 type OfThisHost = Extract<DevelopOptions["at"], { kind: "root" }>;
@@ -76,7 +76,7 @@ async function openRunning(root: string) {
       "`npm run try` leaves one; or name another folder by --root",
     );
   const context = openContext(root);
-  const reply = await askSupervisor(context.layout.run("supervisor.sock"), { verb: "status" });
+  const reply = await askSupervisor(context.layout.supervisorSocket, listParts, {});
   if (reply === null)
     throw new NoApplianceError(
       `the appliance below ${root} does not run`,

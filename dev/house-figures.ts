@@ -6,30 +6,15 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { runChild } from "./child.ts";
 import { foldersAtRoot, mutualFolders, pathsIntoRooms } from "./house/house-figures.ts";
-import { readRooms } from "./tests/read-rooms.ts";
+import { readImports } from "./house/read-imports.ts";
 import { roomOf } from "./tests/room-of.ts";
-
-type Cruised = {
-  modules: { source: string; dependencies: { resolved: string; module: string }[] }[];
-};
 
 const repository = join(import.meta.dirname, "..");
 const files = execFileSync("git", ["ls-files"], { cwd: repository, encoding: "utf8" })
   .split("\n")
   .filter((file) => file !== "");
-const rooms = readRooms(repository);
-const { modules } = JSON.parse(
-  await runChild(
-    join(repository, "node_modules/.bin/depcruise"),
-    [...rooms, "dev", "--output-type", "json"],
-    { cwd: repository, quiet: true },
-  ),
-) as Cruised;
-const imports = modules.flatMap(({ source, dependencies }) =>
-  dependencies.map(({ resolved, module }) => ({ from: source, to: resolved, named: module })),
-);
+const imports = readImports(repository, files);
 const linesOf = (file: string): number =>
   readFileSync(join(repository, file), "utf8").split("\n").length - 1;
 const sources = files.filter((file) => /\.tsx?$/.test(file));

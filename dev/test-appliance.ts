@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { hostState } from "./host-state.ts";
-import { LocalAppliance, reachableRoot, repository } from "./local-appliance.ts";
+import { hostState } from "@resontech/house/host-state";
+import { LocalAppliance, reachableRoot, repository } from "@resontech/house/local-appliance";
 import type { Phases } from "./phases.ts";
 
 /** The one appliance that `npm test` starts; each test makes its own user, project and bucket on it. */

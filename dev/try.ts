@@ -5,16 +5,16 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import {
-  buildBundle,
+  buildOwnBundle,
   describeBundle,
   isRunning,
   LocalAppliance,
   reachableRoot,
   repository,
-} from "./local-appliance.ts";
+} from "@resontech/house/local-appliance";
 import { Phases } from "./phases.ts";
-import { isVerified, verifyAudit } from "./verify-audit.ts";
-import { Workstation } from "./workstation.ts";
+import { isVerified, verifyAudit } from "@resontech/house/verify-audit";
+import { Workstation } from "@resontech/house/workstation";
 
 const json = process.argv.includes("--json");
 const phases = new Phases("try", Number(process.env["RT_SETUP_MS"] ?? 0));
@@ -24,9 +24,9 @@ const warm = isRunning(root);
 const bundle = await phases.run(
   "build",
   warm ? "checking that the bundle is of this tree" : "building the bundle",
-  buildBundle,
+  buildOwnBundle,
 );
-describeBundle(phases, bundle);
+describeBundle((line) => phases.say(line), bundle);
 
 const appliance = await phases.run("install", `installing below ${root}`, () =>
   LocalAppliance.install(bundle.bundle, { instance: "try", root, portOffset: 0, cpuWorkers: 2 }),

@@ -1,14 +1,44 @@
 /** Every part that is declared: one line each. */
 import { UID_OFFSETS } from "@resontech/contracts/appliance-config";
 import { UNDECLARED_DATA_BYTES } from "@resontech/contracts/room-account";
-import type { PartDeclaration } from "@resontech/frame/define-part";
+import { auditOut } from "@resontech/audit-out/part";
+import { auditdFor } from "@resontech/auditd/part";
+import { coordinator } from "@resontech/coordinator/part";
+import { door } from "@resontech/door/part";
+import { dataFoldersOf, type PartDeclaration } from "@resontech/frame/define-part";
 import { DATA_FOLDERS } from "@resontech/frame/layout";
 import { inferenceGateway } from "@resontech/inference-gateway/part";
+import { keycloak } from "@resontech/keycloak/part";
+import { nats } from "@resontech/nats/part";
 import { notifier } from "@resontech/notifier/part";
+import { postgres } from "@resontech/postgres/part";
 import { prometheus } from "@resontech/prometheus/part";
+import { registry } from "@resontech/registry/part";
+import { s3 } from "@resontech/s3/part";
 import { s3Front } from "@resontech/s3-front/part";
+import { vault } from "@resontech/vault/part";
 
-export const PARTS: readonly PartDeclaration[] = [s3Front, prometheus, inferenceGateway, notifier];
+const PRODUCERS_AND_OTHERS: readonly PartDeclaration[] = [
+  door,
+  nats,
+  s3,
+  registry,
+  auditOut,
+  vault,
+  coordinator,
+  postgres,
+  keycloak,
+  s3Front,
+  prometheus,
+  inferenceGateway,
+  notifier,
+];
+
+/** In no order of need: health decides. */
+export const PARTS: readonly PartDeclaration[] = [
+  auditdFor(PRODUCERS_AND_OTHERS),
+  ...PRODUCERS_AND_OTHERS,
+];
 
 /** Of every process of an appliance: it runs as uid and gid `uidBase + n`. */
 export function userOffsets(): number[] {
@@ -17,7 +47,8 @@ export function userOffsets(): number[] {
 
 /** Below `data`: the uninstall takes these, and a disk of the operator may be mounted on each. */
 export function dataFolders(): string[] {
-  return [...DATA_FOLDERS, ...PARTS.flatMap(({ name, data }) => (data === null ? [] : [name]))];
+  const declared = PARTS.flatMap((part) => dataFoldersOf(part).map(({ name }) => name));
+  return [...DATA_FOLDERS, ...declared.filter((name) => !name.includes("/"))];
 }
 
 /** Below `data`: what is in no backup, and made anew where it is gone. */

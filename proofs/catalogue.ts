@@ -1,8 +1,9 @@
 /**
- * Every proof by name: what it shows, its goal, which of its figures stand in docs/proofs.md, and how long it takes on two cores. A figure is a
+ * Every proof by name: the folder of its file, what it shows, its goal, which of its figures stand in docs/proofs.md, and how long it takes on two cores. A figure is a
  * path into the proof's `figures` with the words that follow it; a list counts its members.
  */
 export type ProofEntry = {
+  folder: "audit" | "faults" | "lives" | "clients" | "bench";
   shows: string;
   /** What must hold, in words; null where `ok` says it all. */
   goal: string | null;
@@ -12,6 +13,7 @@ export type ProofEntry = {
 
 export const PROOFS: Readonly<Record<string, ProofEntry>> = {
   "audit-count": {
+    folder: "audit",
     shows:
       "every object operation of the unmodified client has its entry in the log, counted apart from the S3 door",
     goal: "none differs",
@@ -22,6 +24,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 4,
   },
   "audit-crash": {
+    folder: "audit",
     shows:
       "power cuts, kills and full disks lose nothing that the log acknowledged; each sync that matters is missed when left out",
     goal: "nothing is broken",
@@ -33,6 +36,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 90,
   },
   "audit-crash-cases": {
+    folder: "audit",
     shows: "power cuts at the places where they found defects once break nothing",
     goal: "nothing is broken",
     figures: [
@@ -42,6 +46,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 5,
   },
   "audit-erasure": {
+    folder: "audit",
     shows:
       "after an erasure no file, process or kept key of the appliance gives an erased value back",
     goal: "nothing is found",
@@ -53,6 +58,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 6,
   },
   "audit-export": {
+    folder: "audit",
     shows: "a receiver of the log that is down and killed while it reads misses nothing",
     goal: "none is missing",
     figures: [
@@ -63,6 +69,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 45,
   },
   "audit-foreign": {
+    folder: "clients",
     shows: "a verifier of other authors takes the log and refuses altered copies",
     goal: "none is missed",
     figures: [
@@ -73,6 +80,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 5,
   },
   "audit-fuzz": {
+    folder: "audit",
     shows:
       "nothing handed to the verifier crashes it, hangs it, takes more than 256 MiB, or passes though altered",
     goal: "none of these",
@@ -83,6 +91,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 125,
   },
   "audit-honest": {
+    folder: "audit",
     shows:
       "honest logs with crashes, restores, erasures and wrong clocks raise no alarm, and the verifier tells what happened",
     goal: "no false alarm",
@@ -94,12 +103,14 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 60,
   },
   "audit-interop": {
+    folder: "clients",
     shows: "Go's own note and tlog packages verify our log",
     goal: null,
     figures: [["verified", "sizes verified"]],
     minutes: 3,
   },
   "audit-mutation": {
+    folder: "audit",
     shows: "every flipped bit of an export is caught and named",
     goal: "all are caught",
     figures: [
@@ -109,6 +120,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 45,
   },
   "audit-operations": {
+    folder: "audit",
     shows:
       "while auditd is stopped or hangs, each changing request is refused in time and has no effect",
     goal: "503 within 2.5 s, no effect",
@@ -120,12 +132,14 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 12,
   },
   "audit-restore": {
+    folder: "audit",
     shows: "a log that was put back from a backup signs nothing before two people agree",
     goal: null,
     figures: [["rows", "ways to put it back"]],
     minutes: 45,
   },
   "audit-search": {
+    folder: "bench",
     shows: "searches of a million entries answer in milliseconds",
     goal: null,
     figures: [
@@ -136,6 +150,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 15,
   },
   "audit-submit": {
+    folder: "bench",
     shows: "what the log adds to a submission",
     goal: "10 ms at the 99th percentile",
     figures: [
@@ -145,6 +160,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 20,
   },
   "audit-throughput": {
+    folder: "bench",
     shows:
       "durable events a second beside a POSIX Tessera log, and the verifier beside SHA-256 alone",
     goal: "10,000 a second, 50 ms, 1 × of Tessera, 3 syncs for an idle event",
@@ -157,6 +173,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 12,
   },
   "audit-versions": {
+    folder: "audit",
     shows: "one verdict under Node 20, 22, 24, 26 and in Chromium",
     goal: "none differs",
     figures: [
@@ -166,12 +183,14 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 8,
   },
   "audit-witness-interop": {
+    folder: "clients",
     shows: "Tessera's own client is served by our witness",
     goal: null,
     figures: [["cosigned", "checkpoints cosigned"]],
     minutes: 4,
   },
   authorization: {
+    folder: "bench",
     shows:
       "a decision by policy at 1,000 users × 200 projects, beside the policy engine asked alone",
     goal: "1 ms at the 99th percentile",
@@ -185,6 +204,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 1,
   },
   "sign-in": {
+    folder: "bench",
     shows: "signing in, being out, what front door and policies cost, memory of all parts",
     goal: "out 2 s after Keycloak says so, 300 s after a removal; a decision 1 ms; 1,300 MB",
     figures: [
@@ -198,6 +218,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 8,
   },
   "role-schemas": {
+    folder: "audit",
     shows:
       "schemathesis over every route as each role, and one outcome for each operation in the log",
     goal: "nothing wrong",
@@ -210,6 +231,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 6,
   },
   "restore-drill": {
+    folder: "lives",
     shows:
       "a host that is lost beneath a job: its backup on an empty root, people, keys, objects, the job, and a log that says so",
     goal: "healthy in 60 s, at most 1 s of work lost",
@@ -221,6 +243,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 8,
   },
   "resume-upload": {
+    folder: "faults",
     shows:
       "an upload of 1 GiB whose process is killed five times goes on with the parts that are missing, and arrives whole",
     goal: "digest equal; less than four parts of 50 MiB sent again for each kill",
@@ -232,6 +255,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 2,
   },
   "returned-people": {
+    folder: "lives",
     shows:
       "a rollback to a release with an older Keycloak gives nobody back what was taken meanwhile: an account, a password",
     goal: "who stayed gets in, nobody else",
@@ -245,6 +269,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 7,
   },
   "role-matrix": {
+    folder: "audit",
     shows:
       "each role × each route and list of a running coordinator, the operator's on root's socket, against the policies",
     goal: "no cell differs",
@@ -257,6 +282,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 2,
   },
   "bundle-size": {
+    folder: "bench",
     shows: "size of the bundle",
     goal: null,
     figures: [
@@ -266,12 +292,14 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 3,
   },
   "clock-steps": {
+    folder: "faults",
     shows: "clocks set by an hour during a job kill nothing",
     goal: "all end FINISHED in the first attempt",
     figures: [["each", "steps"]],
     minutes: 15,
   },
   "dashboard-figures": {
+    folder: "bench",
     shows:
       "the dashboard on 10,000 jobs, 1,000 nodes and a log of a million lines: load, lists, long life, logs, reasons, roles, sessions, looks",
     goal: "nine figures met",
@@ -282,6 +310,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 25,
   },
   "federated-overhead": {
+    folder: "bench",
     shows: "a federated job beside plain NVFlare",
     goal: "whole job 1.3 ×, rounds 1.05 ×",
     figures: [
@@ -291,6 +320,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 15,
   },
   "frozen-agent": {
+    folder: "faults",
     shows: "an agent that is frozen for a minute is fenced, and nothing runs twice",
     goal: "no double",
     figures: [
@@ -300,6 +330,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 10,
   },
   room: {
+    folder: "lives",
     shows:
       "an install on 7 and 12 GiB is refused before anything changes, with what is missing; one on 30 GiB comes up and takes what its account says",
     goal: "none is wrong",
@@ -310,12 +341,14 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 4,
   },
   "full-disks": {
+    folder: "faults",
     shows: "full disks of five kinds during a job are named, and the job ends FINISHED",
     goal: null,
     figures: [["each", "disks"]],
     minutes: 20,
   },
   "cuda-image": {
+    folder: "lives",
     shows:
       "both CUDA images are built, import torch, and each trains a site of one federated job, on pretended devices of a bare host",
     goal: "the job ends FINISHED, each site in its device's image",
@@ -327,6 +360,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 30,
   },
   "deployment-kinds": {
+    folder: "lives",
     shows:
       "every kind of deployment is made on an installed appliance as its documents say, and shows in figures and pages",
     goal: "each answers",
@@ -337,6 +371,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 12,
   },
   "deployment-states": {
+    folder: "faults",
     shows:
       "deployments that come, go, fail and wake in random order lose no call, lead none to a closed replica, and don't thrash",
     goal: "none is broken",
@@ -348,6 +383,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 5,
   },
   "openai-clients": {
+    folder: "clients",
     shows:
       "seven clients of the OpenAI API, unmodified, through chat, streams, tools, a schema, responses and embeddings, on real models",
     goal: "none fails",
@@ -359,6 +395,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 8,
   },
   "inference-usage": {
+    folder: "faults",
     shows:
       "usage of a model equals what its engine counts, through kill -9 of gateway, auditd, keeper and connections; of calls that are cut it is a lower bound, and says so",
     goal: "each whole call is exact, none counts twice",
@@ -372,6 +409,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 10,
   },
   hosts: {
+    folder: "lives",
     shows:
       "other distributions at their smallest check the medium and run our programs; Debian 11, 12 and 13 install, finish jobs and uninstall without a route and without a package added",
     goal: "none fails",
@@ -382,12 +420,14 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 25,
   },
   "idle-memory": {
+    folder: "bench",
     shows: "memory of the whole appliance 60 s after the last job",
     goal: "1,200 MB",
     figures: [["pss_total_mb", "MB"]],
     minutes: 6,
   },
   "inference-gateway": {
+    folder: "bench",
     shows:
       "what the gateway of deployments adds to a call with its record durable, beside two others without; hang-ups free the engine; nothing else of it is reached",
     goal: "p50 0.3 ms, p99 1 ms, 0.6 × of the direct rate, free in 1 s",
@@ -403,6 +443,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 12,
   },
   "install-cuts": {
+    folder: "lives",
     shows: "an install that is cut at any fsync or rename goes on to the same end",
     goal: "none is faulty",
     figures: [
@@ -412,6 +453,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 8,
   },
   "kill-matrix": {
+    folder: "faults",
     shows: "kill -9 of every part, and of two at once, during jobs: each job ends FINISHED",
     goal: "none is bad",
     figures: [
@@ -422,6 +464,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 110,
   },
   "large-models": {
+    folder: "lives",
     shows:
       "jobs with models of 1.1 GB on two sites and 2.3 GB on one end well: the server has the memory that its model needs",
     goal: "each ends FINISHED",
@@ -432,6 +475,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 40,
   },
   "lease-fence": {
+    folder: "faults",
     shows:
       "a node that is killed and cut off loses its job at the lease's end, and the job goes on elsewhere",
     goal: "no double",
@@ -443,6 +487,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 40,
   },
   "no-route": {
+    folder: "lives",
     shows: "install, job, upgrade, rollback and verification where there is no route out",
     goal: null,
     figures: [
@@ -452,6 +497,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 6,
   },
   nodes: {
+    folder: "lives",
     shows:
       "two hosts become nodes by one command, killed on its way, and leave while a job runs on them",
     goal: "the job ends well, nothing is left",
@@ -463,6 +509,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 8,
   },
   "nothing-leaves": {
+    folder: "lives",
     shows: "install, job, upgrade, rollback and uninstall say nothing to anybody outside",
     goal: "nothing is recorded",
     figures: [
@@ -472,6 +519,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 6,
   },
   "older-programs": {
+    folder: "lives",
     shows:
       "programs of earlier releases open today's database, finish the job that lives in it, and nothing is lost",
     goal: "no fault",
@@ -482,6 +530,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 1,
   },
   "own-certificate": {
+    folder: "lives",
     shows: "ports 8000, 3900 and 5000 show a customer's certificate, and jobs pass through them",
     goal: "jobs end, the endpoint answers",
     figures: [
@@ -491,6 +540,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 10,
   },
   "planned-stop": {
+    folder: "lives",
     shows: "a planned stop of the coordinator, and a restart of everything, kill no job",
     goal: "same processes, first attempt",
     figures: [
@@ -500,6 +550,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 12,
   },
   properties: {
+    folder: "faults",
     shows: "properties that `npm test` tries some hundred times hold as often as each of them says",
     goal: "each holds",
     figures: [
@@ -510,6 +561,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 3,
   },
   "renamed-appliance": {
+    folder: "lives",
     shows: "an appliance gets another name, and its first one back, beneath a job and an endpoint",
     goal: "job goes on, endpoint and old URLs answer",
     figures: [
@@ -520,6 +572,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 8,
   },
   "replaced-client": {
+    folder: "faults",
     shows: "a site that is lost with its node is replaced inside the attempt",
     goal: null,
     figures: [
@@ -529,6 +582,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 6,
   },
   rollout: {
+    folder: "lives",
     shows:
       "a newer version of a chat model takes the place of the older one under 32 streams, by the same key and name",
     goal: "none is dropped",
@@ -540,6 +594,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 8,
   },
   "s3-clients": {
+    folder: "clients",
     shows: "twelve clients of object stores and registries go through a scenario each",
     goal: "every step says what it should",
     figures: [
@@ -549,6 +604,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 10,
   },
   "s3-conformance": {
+    folder: "clients",
     shows:
       "the tests of S3 that the engine's makers publish, through the door; what must fail is kept in a list, each with its reason",
     goal: "no other fails, and none of the list passes",
@@ -561,6 +617,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 6,
   },
   "s3-copies": {
+    folder: "bench",
     shows:
       "a write after a copy costs what a write without one costs, in a bucket of 100,000 versions",
     goal: "1.2 ×",
@@ -568,6 +625,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 2,
   },
   "s3-front": {
+    folder: "bench",
     shows: "the S3 front beside the engine alone",
     goal: "0.8 × at 8 streams, 1 ms more at the median, quota exact",
     figures: [
@@ -577,6 +635,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 25,
   },
   saturation: {
+    folder: "lives",
     shows:
       "an endpoint with more calls than it takes, for hours: nothing that is merely busy is ended",
     goal: "no stream is broken, one replica",
@@ -588,6 +647,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 185,
   },
   "site-losses": {
+    folder: "faults",
     shows:
       "a site or a connection that is lost in a running attempt costs no job: it goes on, and takes the new container in",
     goal: "each is borne",
@@ -598,6 +658,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 4,
   },
   soak: {
+    folder: "lives",
     shows: "a hundred jobs in an hour leave memory and files flat",
     goal: "all as they should be",
     figures: [
@@ -608,12 +669,14 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 65,
   },
   staging: {
+    folder: "bench",
     shows: "shards and outputs of 3 GB go past the agent's main thread",
     goal: "2.5 CPU s/GB, 0.6 × of the door's GET rate, 100 ms of loop lag",
     figures: [["staging", "stagings"]],
     minutes: 15,
   },
   "submit-latency": {
+    folder: "bench",
     shows: "`POST /api/tasks` beside the disk's fdatasync",
     goal: null,
     figures: [
@@ -624,6 +687,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 6,
   },
   "systemd-unit": {
+    folder: "lives",
     shows: "the unit under a real systemd: kill -9, stop, power cut and boot",
     goal: null,
     figures: [
@@ -633,6 +697,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 8,
   },
   "two-nodes": {
+    folder: "lives",
     shows: "a job over two nodes, through kills of both agents, reaches its own server alone",
     goal: "models equal to the bit",
     figures: [
@@ -642,6 +707,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 12,
   },
   "upgrade-chain": {
+    folder: "lives",
     shows:
       "three releases one after another, back and forth, beneath a federated job, a chat endpoint under streams and an open page",
     goal: "job FINISHED, endpoint answers the same, rollback < 60 s, disk ≤ 1.05 × new bytes, no-op < 5 s, nobody is refused without a word",
@@ -653,6 +719,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 14,
   },
   "upgrade-cuts": {
+    folder: "lives",
     shows:
       "upgrade and rollback, broken off at each line of the journal by kill -9 of the installer or of everything, between two databases, by a full disk at each step, by a release that never gets healthy, and by two at once",
     goal: "each is taken to its end or back, within 900 s, and the job above it goes on",
@@ -666,6 +733,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 60,
   },
   "upgrade-nodes": {
+    folder: "lives",
     shows:
       "a newer release for an appliance and two joined nodes, and back, while one node is away and a federated job runs over the others",
     goal: "the job FINISHED on its first attempt, the node that was away catches up by itself",
@@ -677,6 +745,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 12,
   },
   "wake-times": {
+    folder: "bench",
     shows:
       "calls at the moment at which a replica goes to sleep, and how long sleeping and cold deployments take to answer",
     goal: "none fails; 1.5 s asleep, 4 s cold llama.cpp, 8 s cold torch at the 95th percentile",

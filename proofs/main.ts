@@ -1,5 +1,5 @@
 /**
- * `npm run prove -- NAME [args]`: runs one proof of this folder, ends with one JSON line `{"proof","ok","figures"}` and keeps it in docs/proofs/.
+ * `npm run prove -- NAME [args]`: runs one proof of the five folders here, ends with one JSON line `{"proof","ok","figures"}` and keeps it in docs/proofs/.
  * `all [MINUTES]` runs as many as fit, each in a process of its own; `document` makes docs/proofs.md of what is kept.
  */
 import { spawn } from "node:child_process";
@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PROOFS } from "./catalogue.ts";
 import { isProof, type ProofResult } from "./proof.ts";
-import { commitOf } from "./record/commit-of.ts";
-import { planAll } from "./record/plan-all.ts";
-import { RecordsFolder } from "./record/records-folder.ts";
+import { commitOf } from "./commit-of.ts";
+import { planAll } from "./plan-all.ts";
+import { RecordsFolder } from "./records-folder.ts";
 
 const here = import.meta.dirname;
 const repository = join(here, "..");
@@ -56,8 +56,9 @@ async function proveOne(proof: string): Promise<number> {
   let result: ProofResult;
   let isRun = true;
   try {
-    const module: unknown = await import(join(here, `${proof}.ts`));
-    if (!isProof(module)) throw new Error(`proofs/${proof}.ts has no default function`);
+    const file = `${PROOFS[proof]?.folder}/${proof}.ts`;
+    const module: unknown = await import(join(here, file));
+    if (!isProof(module)) throw new Error(`proofs/${file} has no default function`);
     result = await module.default({ progress, args });
   } catch (error) {
     const errors = errorsOf(error);

@@ -1,4 +1,4 @@
-/** What each file of this folder exports by default: one proof, too long for a test. */
+/** What a file directly in one of the five folders exports by default: one proof, too long for a test. */
 export type ProofContext = {
   /** One line of progress for the person who waits, on standard error. */
   progress: (line: string) => void;

@@ -2,9 +2,9 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { untilNothingIsLeft } from "../../dev/leftovers.ts";
-import { LocalAppliance } from "../../dev/local-appliance.ts";
-import { Workstation } from "../../dev/workstation.ts";
+import { untilNothingIsLeft } from "@resontech/house/leftovers";
+import { LocalAppliance } from "@resontech/house/local-appliance";
+import { Workstation } from "@resontech/house/workstation";
 
 const root = process.env["RT_TEST_APPLIANCE"] ?? "";
 if (!existsSync(join(root, "current")))

@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { untilNothingIsLeft } from "../../dev/leftovers.ts";
-import { LocalAppliance } from "../../dev/local-appliance.ts";
-import { auditReport } from "../../dev/verify-audit.ts";
-import { Workstation } from "../../dev/workstation.ts";
+import { untilNothingIsLeft } from "@resontech/house/leftovers";
+import { LocalAppliance } from "@resontech/house/local-appliance";
+import { auditReport } from "@resontech/house/verify-audit";
+import { Workstation } from "@resontech/house/workstation";
 
 const root = process.env["RT_TEST_APPLIANCE"] ?? "";
 const bundle = process.env["RT_TEST_BUNDLE"] ?? "";

@@ -2,8 +2,8 @@
 import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { LocalAppliance, repository } from "../../dev/local-appliance.ts";
-import { Workstation } from "../../dev/workstation.ts";
+import { LocalAppliance, repository } from "@resontech/house/local-appliance";
+import { Workstation } from "@resontech/house/workstation";
 import { classifierPackages } from "./helper/classifier-packages.ts";
 
 const root = process.env["RT_TEST_APPLIANCE"] ?? "";

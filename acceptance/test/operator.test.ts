@@ -1,6 +1,6 @@
 /** What the operator of the installed appliance does with `appliance`: keys, users, jobs, nodes, and looks at the host. */
 import t from "tap";
-import { LocalAppliance } from "../../dev/local-appliance.ts";
+import { LocalAppliance } from "@resontech/house/local-appliance";
 
 const root = process.env["RT_TEST_APPLIANCE"] ?? "";
 t.not(root, "", "npm test gives the appliance; run it through `npm test`");

@@ -10,7 +10,7 @@ import t from "tap";
 import { findLogShard } from "@resontech/audit/export";
 import type { ApprovalProof } from "@resontech/contracts/approval-proof";
 import { StepUpPeople } from "../../audit/test/step-up-people.ts";
-import { LocalAppliance } from "../../dev/local-appliance.ts";
+import { LocalAppliance } from "@resontech/house/local-appliance";
 
 const root = process.env["RT_TEST_APPLIANCE"] ?? "";
 const appliance = LocalAppliance.at(root);

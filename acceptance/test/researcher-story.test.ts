@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import t from "tap";
-import { LocalAppliance, repository } from "../../dev/local-appliance.ts";
-import { launchBrowser } from "./helper/launch-browser.ts";
-import { Person } from "./helper/person.ts";
+import { LocalAppliance, repository } from "@resontech/house/local-appliance";
+import { launchApplianceBrowser } from "@resontech/house/appliance-browser";
+import { SignedInPerson } from "@resontech/house/signed-in-person";
 import { readyFolder } from "./helper/ready-folder.ts";
 
 const root = process.env["RT_TEST_APPLIANCE"] ?? "";
@@ -50,9 +50,9 @@ t.test(
     const folder = join(work, "digits of a page");
     await readyFolder(appliance, folder);
     await appliance.command(["add-user", "mira"]);
-    const browser = await launchBrowser(appliance);
+    const browser = await launchApplianceBrowser(appliance);
     t.teardown(() => browser.close());
-    const mira = await Person.signIn(browser, appliance, "mira");
+    const mira = await SignedInPerson.signIn(browser, appliance, "mira");
     const { page, complaints } = mira;
     const picture = (name: string) => page.screenshot({ path: join(pictures, `${name}.png`) });
 

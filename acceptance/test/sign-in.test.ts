@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import t from "tap";
-import { LocalAppliance, repository } from "../../dev/local-appliance.ts";
-import { launchBrowser } from "./helper/launch-browser.ts";
-import { timeCode } from "./helper/time-code.ts";
+import { LocalAppliance, repository } from "@resontech/house/local-appliance";
+import { launchApplianceBrowser } from "@resontech/house/appliance-browser";
+import { timeCode } from "@resontech/house/time-code";
 
 const root = process.env["RT_TEST_APPLIANCE"] ?? "";
 if (!existsSync(join(root, "current")))
@@ -21,7 +21,7 @@ const pictures = join(repository, ".cache", "pictures");
 mkdirSync(pictures, { recursive: true });
 
 t.setTimeout(300_000);
-const browser = await launchBrowser(appliance);
+const browser = await launchApplianceBrowser(appliance);
 t.teardown(() => browser.close());
 
 async function freshPage(): Promise<Page> {

@@ -7,7 +7,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { join } from "node:path";
 import t from "tap";
 import { Terminal } from "../../cli/test/helper/terminal.ts";
-import { LocalAppliance } from "../../dev/local-appliance.ts";
+import { LocalAppliance } from "@resontech/house/local-appliance";
 import { readyFolder } from "./helper/ready-folder.ts";
 
 const COLUMNS = 80;

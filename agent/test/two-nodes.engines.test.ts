@@ -4,7 +4,7 @@ import { connect, createServer } from "node:net";
 import { connect as dialTls } from "node:tls";
 import type { DesiredMember, MemberBridge } from "@resontech/contracts/agent-protocol";
 import t, { type Test } from "tap";
-import { NetworkNamespace } from "../../dev/network-namespace.ts";
+import { NetworkNamespace } from "@resontech/house/network-namespace";
 import { until } from "./helper/engine-process.ts";
 import { TestPki } from "./helper/pki.ts";
 import { TestNode } from "./helper/test-node.ts";

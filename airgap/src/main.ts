@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command, CommanderError, Option } from "commander";
 import { DEFAULT_CACHE } from "./engines/ensure-engine.ts";
-import { checkLock } from "./lock/check.ts";
+import { checkLock } from "./resolve/check.ts";
 import { LockStaleError, readLock } from "./lock/lock-file.ts";
-import { refreshLock } from "./lock/refresh.ts";
+import { refreshLock } from "./resolve/refresh.ts";
 import { type BuildResult, buildBundle, type Profile, PROFILES } from "./release/build.ts";
 import { BundleRefusedError, verifyBundle } from "./trust/verify-bundle.ts";
 

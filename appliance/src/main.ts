@@ -13,7 +13,7 @@ import { declarationsOf, leaves } from "./audit/command-audit.ts";
 import { connectOperator, operated } from "./audit/operator-record.ts";
 import { askOperator, type OperatorShell, printedAnswer } from "./commands/ask-operator.ts";
 import { hostShell } from "./commands/host-shell.ts";
-import { askAuditd } from "./commands/ask-auditd.ts";
+import { askAuditd } from "./operator/ask-auditd.ts";
 import {
   type CallsOptions,
   exportAudit,
@@ -42,7 +42,7 @@ import { addUserCommands } from "./commands/user-commands.ts";
 import { addPrivacyCommands } from "./commands/privacy-commands.ts";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import { checkImages } from "./commands/check-images.ts";
-import { readStatus, renderStatus } from "./commands/status.ts";
+import { readStatus, renderStatus } from "./status/status.ts";
 import { showRoot } from "./commands/show-root.ts";
 import {
   announceStop,
@@ -60,6 +60,7 @@ import {
   proofOf,
   type ProofOptions,
 } from "./commands/approval-commands.ts";
+import { addConfigCommands } from "./commands/config-commands.ts";
 import { collected } from "@resontech/frame/collected";
 import { two } from "./commands/two-people.ts";
 import { verifierDigests } from "./commands/verifier-digests.ts";
@@ -75,7 +76,7 @@ import { pullImage } from "./parts/pull-image.ts";
 import { prepare } from "./first-boot/prepare.ts";
 import { Layout } from "@resontech/frame/layout";
 import { versionOf } from "./release.ts";
-import { openContext, startDetached, stopAndWait, supervise } from "./supervisor/supervise.ts";
+import { openContext, startDetached, stopAndWait, supervise } from "./supervise.ts";
 import { recordedUninstall } from "./commands/recorded-uninstall.ts";
 import { runInstaller } from "./commands/run-installer.ts";
 
@@ -192,14 +193,20 @@ leaves(program.command("restart [part...]"), { event: "admin.restart" })
     const context = openContext(root());
     if (parts.length === 0) return await restartAll();
     await requireParts(context, parts);
-    await duringPlannedStop(context, MAX_MAINTENANCE_S, say, async () => {
-      await restartRecorded(context, parts, async (named) => {
-        await stopParts(context, named, STOP_TIMEOUT_MS);
-        await startParts(context, named);
-      });
-      await waitHealthy(openContext(root()), HEALTH_TIMEOUT_S * 1_000, say, parts);
-    });
+    await restartParts(parts);
   });
+
+/** Single ones, while jobs go on. */
+async function restartParts(parts: readonly string[]): Promise<void> {
+  const context = openContext(root());
+  await duringPlannedStop(context, MAX_MAINTENANCE_S, say, async () => {
+    await restartRecorded(context, parts, async (named) => {
+      await stopParts(context, named, STOP_TIMEOUT_MS);
+      await startParts(context, named);
+    });
+    await waitHealthy(openContext(root()), HEALTH_TIMEOUT_S * 1_000, say, parts);
+  });
+}
 
 /** Everything, while jobs go on. */
 async function restartAll(): Promise<void> {
@@ -498,6 +505,7 @@ addNodeCommands(program, shell);
 addPolicyCommands(program, shell);
 addHostCommands(program, shell);
 addMetricsCommands(program, shell);
+addConfigCommands(program, shell, restartParts);
 addSupportCommands(program, shell);
 addRenameCommand(program, shell);
 addCertificateCommands(program, shell, { restart: restartAll, tell: say });

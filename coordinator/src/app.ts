@@ -16,7 +16,7 @@ import { approvalRoutes, type ApprovalRoutesDeps } from "./http/routes/approvals
 import { auditQuestionRoutes } from "./http/routes/audit-questions.ts";
 import { auditRoutes, type AuditRoutesDeps } from "./http/routes/audit.ts";
 import { bucketRoutes, type BucketRoutesDeps } from "./http/routes/bucket.ts";
-import { dashboardRoutes } from "./http/routes/dashboard.ts";
+import { dashboardRoutes, type DashboardRoutesDeps } from "./http/routes/dashboard.ts";
 import { healthRoutes, type ReadinessChecks } from "./http/routes/health.ts";
 import { jobMailRoutes } from "./http/routes/job-mails.ts";
 import {
@@ -61,6 +61,7 @@ export type AppDeps = AuditDeps &
   UploadRoutesDeps &
   ObjectRoutesDeps &
   TaskRoutesDeps &
+  DashboardRoutesDeps &
   JobRoutesDeps &
   LiveRoutesDeps &
   Pick<PageRoutesDeps, "dashboard"> &

@@ -56,6 +56,7 @@ import { type ObjectStore, S3ObjectStore } from "./storage/object-store.ts";
 import { S3Transport } from "./storage/s3-transport.ts";
 import { S3Users } from "./storage/s3-users.ts";
 import { VolumeSync } from "./storage/volume-sync.ts";
+import { NvflareRuns } from "./workloads/federation/nvflare-runs.ts";
 import { validateSubmission } from "./workloads/validate-submission.ts";
 
 /** What the object store did not hear of while it was away is told to it so often. */
@@ -212,6 +213,7 @@ async function openParts(
     ...{ version: manifest.version, health: () => core.health() },
     approvals: identity?.approvals ?? null,
     ...{ gate, record, commit, read, now, store, volume, bucketKeys, kernel, logger },
+    nvflareRuns: new NvflareRuns(read),
     ...{ feed: core.feed, publicUrl: config.publicUrl, logSearches },
     dashboard:
       config.dashboardDir === undefined

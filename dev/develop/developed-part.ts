@@ -9,7 +9,7 @@ import { requireParts, startParts, stopParts } from "../../appliance/src/command
 import { startRecorded, stopRecorded } from "../../appliance/src/commands/recorded-parts.ts";
 import type { PartContext } from "../../appliance/src/parts/context.ts";
 import type { Part, Running } from "../../appliance/src/parts/part.ts";
-import { partsOf } from "../../appliance/src/supervisor/supervise.ts";
+import { partsOf } from "../../appliance/src/supervise.ts";
 import type { ProgramFolder } from "./program-folder.ts";
 
 const HOLD_MS = 60_000;

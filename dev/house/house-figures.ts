@@ -18,13 +18,13 @@ export function pathsIntoRooms(imports: readonly Import[]): Import[] {
   );
 }
 
-/** Folders of the product side by side, of which files of each import files of the other: `room/src/a <> room/src/b`. */
+/** Folders side by side, of the product or of proofs, of which files of each import files of the other: `room/src/a <> room/src/b`. */
 export function mutualFolders(imports: readonly Import[]): string[] {
-  const isProduct = (file: string): boolean =>
-    file.includes("/src/") && !file.includes("node_modules/");
+  const hasLayers = (file: string): boolean =>
+    (file.includes("/src/") || file.startsWith("proofs/")) && !file.includes("node_modules/");
   const arrows = new Set(
     imports.flatMap(({ from, to }) => {
-      const arrow = isProduct(from) && isProduct(to) ? arrowBetween(from, to) : null;
+      const arrow = hasLayers(from) && hasLayers(to) ? arrowBetween(from, to) : null;
       return arrow === null ? [] : [arrow];
     }),
   );

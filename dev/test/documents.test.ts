@@ -128,7 +128,7 @@ t.test("every command of `appliance` stands in a page for operators", async (t) 
 t.test(
   "every finding of `appliance status` and of the preflight stands in a page for operators",
   async (t) => {
-    const findings = read("appliance/src/commands/decisions/findings.ts");
+    const findings = read("appliance/src/status/decisions/findings.ts");
     const codes = [...findings.matchAll(/"([a-z0-9]+(?:_[a-z0-9]+)+)"/g)].map(
       ([, code = ""]) => code,
     );

@@ -29,7 +29,11 @@ t.test("two folders side by side that import each other are one pair", async (t)
       go("cli/src/a/x.ts", "cli/src/c/y.ts"),
       go("cli/src/a/x.ts", "cli/src/top.ts"),
       go("cli/src/top.ts", "cli/src/a/x.ts"),
+      go("proofs/bench/x.ts", "proofs/lives/y.ts"),
+      go("proofs/lives/life/z.ts", "proofs/bench/x.ts"),
+      go("cli/test/a/x.ts", "cli/test/b/y.ts"),
+      go("cli/test/b/y.ts", "cli/test/a/x.ts"),
     ]),
-    ["cli/src/a <> cli/src/b"],
+    ["cli/src/a <> cli/src/b", "proofs/bench <> proofs/lives"],
   );
 });

@@ -46,9 +46,25 @@ t.test(
 );
 
 t.test("what decides how tests run reaches all of them, a document none", async (t) => {
-  for (const file of ["package-lock.json", "dev/child.ts", ".taprc"])
+  for (const file of ["package-lock.json", "dev/free-port.ts", ".taprc"])
     t.same(reached(file), tests, file);
   t.same(reached("docs/decisions/0001-a.md", "README.md", "audit/README.md"), []);
+});
+
+t.test("a source's change reaches what reads the sources of every room", async (t) => {
+  const readers = [
+    "exported-names",
+    "import-rules",
+    "mutual-folders",
+    "steady-tests",
+    "stop-order",
+  ].map((name) => `dev/test/${name}.test.ts`);
+  const changed = ["cli/src/sign-in/read-token.ts"];
+  t.same(reachedTests({ changed, imports, programs, tests: [...tests, ...readers] }), [
+    tests[0],
+    "cli/test/audit.engines.test.ts",
+    ...readers,
+  ]);
 });
 
 t.test("every change reaches what reads documents and sources alike", async (t) => {

@@ -8,12 +8,12 @@ const tree = {
     ["audit/test/helper.ts", ["frame/src/turns.ts", "node_modules/tap/index.js"]],
     ["cli/src/a.ts", ["cli/test/a.test.ts"]],
     ["coordinator/src/main.ts", ["contracts/src/x.ts"]],
-    ["gateway/test/b.engines.test.ts", []],
+    ["parts/door/test/b.engines.test.ts", []],
   ]),
   programs: new Map([["audit/test/helper.ts", ["coordinator/src/main.ts"]]]),
   rooms: new Map([
     ["contracts/src/x.ts", ["policies"]],
-    ["gateway/test/b.engines.test.ts", ["RT_TEST_BUNDLE"]],
+    ["parts/door/test/b.engines.test.ts", ["RT_TEST_BUNDLE"]],
   ]),
 };
 
@@ -24,7 +24,7 @@ t.test("a test sees its room, what it imports and starts, and what these name", 
 });
 
 t.test("who uses a bundle sees all that ships, a reader of documents everything", async (t) => {
-  t.same(roomClosure("gateway/test/b.engines.test.ts", tree), ["gateway", SHIPPED]);
+  t.same(roomClosure("parts/door/test/b.engines.test.ts", tree), ["parts/door", SHIPPED]);
   t.same(roomClosure("acceptance/test/operator.test.ts", tree), ["acceptance", SHIPPED]);
   t.equal(roomClosure("dev/test/documents.test.ts", tree), null);
 });

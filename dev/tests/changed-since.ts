@@ -1,5 +1,5 @@
 /** Reads what {@link reachedTests} decides on: git's word on what changed, and the tree of sources. */
-import { runChild } from "../child.ts";
+import { runChild } from "@resontech/house/run-child";
 import { reachedTests } from "./reached-tests.ts";
 import { readSourceTree } from "./read-source-tree.ts";
 

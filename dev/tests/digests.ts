@@ -2,7 +2,7 @@ import { createHash, type Hash } from "node:crypto";
 import { lstatSync, readFileSync, readlinkSync } from "node:fs";
 import { release } from "node:os";
 import { join } from "node:path";
-import { runChild } from "../child.ts";
+import { runChild } from "@resontech/house/run-child";
 import { roomOf } from "./room-of.ts";
 import { roomClosure, SHIPPED } from "./room-closure.ts";
 import { ships } from "./ships.ts";

@@ -12,9 +12,14 @@ export type Reach = Pick<SourceTree, "imports" | "programs"> & {
 
 /** Folders whose every file can change what any test does. */
 const EVERYTHING = /^(?:dev\/|package-lock\.json$|package\.json$|tsconfig\.json$|\.taprc$|\.ci\/)/;
-/** Tests that read documents and sources alike, whatever they import: each change of any file reaches them. */
+/** Tests that read sources of every room, and documents, whatever they import: each change of any file reaches them. */
 const READS_ALL: ReadonlySet<string> = new Set([
   "dev/test/documents.test.ts",
+  "dev/test/exported-names.test.ts",
+  "dev/test/import-rules.test.ts",
+  "dev/test/mutual-folders.test.ts",
+  "dev/test/steady-tests.test.ts",
+  "dev/test/stop-order.test.ts",
   "audit/test/catalogue.test.ts",
   "coordinator/test/errors-document.test.ts",
   "proofs/test/proofs-document.test.ts",

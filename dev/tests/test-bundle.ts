@@ -2,7 +2,7 @@ import { StepCache } from "@resontech/airgap/step-cache";
 import { DEFAULT_CACHE } from "@resontech/airgap/engines";
 import { buildApps } from "@resontech/airgap/programs";
 import { join } from "node:path";
-import { buildBundle, describeBundle } from "../local-appliance.ts";
+import { buildOwnBundle, describeBundle } from "@resontech/house/local-appliance";
 import type { Phases } from "../phases.ts";
 
 /** What tests of engines start: a bundle of this tree, of whose making the engines, the job image and our compiled processes stay in the cache. */
@@ -16,8 +16,8 @@ export class TestBundle {
   }
 
   static async build(phases: Phases): Promise<TestBundle> {
-    const summary = await buildBundle();
-    describeBundle(phases, summary);
+    const summary = await buildOwnBundle();
+    describeBundle((line) => phases.say(line), summary);
     return new TestBundle(
       summary.bundle,
       join(await buildApps(new StepCache(DEFAULT_CACHE)), "app"),

@@ -23,7 +23,7 @@ import { progressOf, runInstall } from "./run-install.ts";
 import { progressBar, say } from "./say.ts";
 import { settleHostTools } from "./settle-host-tools.ts";
 import { readStagedRelease } from "./steps/current-release.ts";
-import { planSteps } from "./steps/plan-steps.ts";
+import { planSteps } from "./plan-steps.ts";
 import { makeRoot, rootState } from "./steps/root-folder.ts";
 import type { Step } from "./steps/step.ts";
 import { MAX_SWITCH_S } from "./upgrade/decisions/switch-limits.ts";

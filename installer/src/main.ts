@@ -21,7 +21,7 @@ import { joinNode } from "./node/join.ts";
 import { addJoinOptions, type JoinFlags, toJoinRequest } from "./node/join-options.ts";
 import { judgeInstalled } from "./preflight/judge-installed.ts";
 import { leave } from "./node/leave.ts";
-import { DEFAULT_NODE_ROOT } from "./node/node-root.ts";
+import { DEFAULT_NODE_ROOT } from "./node-root.ts";
 import { showJoined } from "./node/show-joined.ts";
 import { settleUpgrade, upgradeNode } from "./node/upgrade-node.ts";
 import { rename } from "./rename/rename.ts";

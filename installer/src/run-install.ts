@@ -3,7 +3,7 @@ import type { VerifiedBundle } from "@resontech/airgap/verify-bundle";
 import { Journal } from "./journal.ts";
 import { digestOf, type InstallRequest } from "./request.ts";
 import { say } from "./say.ts";
-import { planSteps } from "./steps/plan-steps.ts";
+import { planSteps } from "./plan-steps.ts";
 import { type Step, SWITCH_STEP } from "./steps/step.ts";
 import { type EarlierRelease, upgradedRelease } from "./upgrade/earlier-release.ts";
 import { removeOlderReleases } from "./upgrade/remove-older-releases.ts";

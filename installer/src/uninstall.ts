@@ -9,7 +9,7 @@ import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { confirm } from "@resontech/cli/confirm";
 import { Journal, journalFile } from "./journal.ts";
 import { requireNoForeignMount } from "./mounts/foreign-mounts.ts";
-import { isNode } from "./node/node-root.ts";
+import { isNode } from "./node-root.ts";
 import { say } from "./say.ts";
 import { applianceCommand } from "./steps/appliance-command.ts";
 import { discardHalfMade, ROOT_ENTRIES } from "./steps/root-folder.ts";

@@ -19,9 +19,9 @@ export const inferenceGateway = definePart({
   after: ["auditd"],
   config: {
     schema: GatewayConfig,
-    from: ({ layout, appliance }) => ({
-      routesSocket: layout.run("routes", "sock"),
-      auditSocket: layout.run("audit", NAME, "sock"),
+    from: ({ layout, socket, appliance }) => ({
+      routesSocket: socket("coordinator", "routes"),
+      auditSocket: socket("auditd", NAME),
       outbound: {
         hostsFile: layout.setting(OUTBOUND_FILE),
         s3: {
@@ -38,11 +38,11 @@ export const inferenceGateway = definePart({
   sockets: { calls: { for: "door", isHeld: true } },
   certificates: [{ name: "client", dnsNames: [] }],
   health: { socket: "calls" },
-  settings: [{ file: OUTBOUND_FILE, schema: OutboundHosts }],
+  settings: [{ file: OUTBOUND_FILE, schema: OutboundHosts, isFollowed: true }],
   // The journal of calls, and answers that are yet to be posted.
   data: { isBackedUp: true },
   firstBytes: 64 * 1024 ** 2,
-  audit: { family: "serving" },
+  audit: [{ producer: NAME, family: NAME }],
   // Calls that are under way end.
   stop: { graceMs: 15_000 },
   inShortage: "last",

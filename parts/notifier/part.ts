@@ -2,7 +2,7 @@
 import { DEFAULT_PORTS } from "@resontech/contracts/appliance-config";
 import { definePart, factsFrom } from "@resontech/frame/define-part";
 import { READER_NAME } from "@resontech/prometheus/reader-name";
-import { AlertTargets } from "./src/alert-targets.ts";
+import { AlertTargets, secretFilesOf } from "./src/alert-targets.ts";
 import { NotifierConfig } from "./src/config.ts";
 import { listTargets, mailToPerson, sendTestAlert } from "./src/operations.ts";
 
@@ -37,7 +37,14 @@ export const notifier = definePart({
   // Prometheus answers this name alone.
   certificates: [{ name: "reader", dnsNames: [READER_NAME] }],
   health: { socket: "control" },
-  settings: [{ file: ALERT_TARGETS_FILE, schema: AlertTargets }],
+  settings: [
+    {
+      file: ALERT_TARGETS_FILE,
+      schema: AlertTargets,
+      isFollowed: true,
+      needs: (value) => (value as AlertTargets).targets.flatMap(secretFilesOf),
+    },
+  ],
   data: { isBackedUp: true },
   firstBytes: 16 * 1024 ** 2,
   facts: factsFrom("control", listTargets, {}, ({ targets }) => ({

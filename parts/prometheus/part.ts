@@ -19,7 +19,7 @@ function settingsOf({ layout, appliance }: PartFacts): PrometheusSettings {
   const own = (file: string): string => layout.secrets(NAME, file);
   return {
     port: appliance.ports.prometheus ?? DEFAULT_PORTS.prometheus,
-    dataDir: layout.partData(NAME),
+    dataDir: layout.data(NAME),
     ...{ configFile: own("prometheus.yml"), webConfigFile: own("web.yml") },
     ...{ rulesFile: own("rules.yml"), tokenFile: own(SCRAPE_TOKEN) },
     ...{ caFile: layout.rootCert, certFile: own("server.crt"), keyFile: own("server.key") },
@@ -45,6 +45,8 @@ export const prometheus = defineEngine({
   after: [],
   port: { of: "prometheus", on: "loopback" },
   sockets: {},
+  // The token by which it reads the coordinator's figures.
+  secrets: [{ name: SCRAPE_TOKEN, sameAs: { part: "coordinator", name: "own-metrics.token" } }],
   // It asks itself as well, as a reader.
   certificates: [{ name: "server", dnsNames: ["localhost", "127.0.0.1", READER_NAME] }],
   health: { httpsPath: "/-/ready", shows: "server" },

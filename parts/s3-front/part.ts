@@ -23,7 +23,7 @@ export const s3Front = definePart({
   after: ["s3", "auditd"],
   config: {
     schema: S3FrontConfig,
-    from: ({ layout, appliance: { address, name, ports, outputExport } }) => ({
+    from: ({ layout, socket, appliance: { address, name, ports, outputExport } }) => ({
       listen: {
         ...{ host: address, port: ports.s3 },
         tls: {
@@ -31,9 +31,9 @@ export const s3Front = definePart({
           keyFile: layout.secrets(SECRETS, "server.key"),
         },
       },
-      engineSocket: layout.run("s3", "sock"),
-      auditSocket: layout.run("audit", NAME, "sock"),
-      coordinatorSocket: layout.run("front", "sock"),
+      engineSocket: socket("s3", "engine"),
+      auditSocket: socket("auditd", NAME),
+      coordinatorSocket: socket("coordinator", "front"),
       outputExport: outputExport ?? "open",
       pageOrigin: `https://${name}:${ports.api}`,
     }),
@@ -44,9 +44,10 @@ export const s3Front = definePart({
   certificates: [{ name: "server", isDoor: true }],
   health: { httpsPath: FRONT_HEALTH_PATH },
   settings: [],
+  choices: ["outputExport"],
   data: null,
   firstBytes: 0,
-  audit: { family: NAME },
+  audit: [{ producer: NAME, family: NAME }],
   // Requests under way end.
   stop: { graceMs: 15_000 },
   inShortage: "last",

@@ -1,16 +1,15 @@
 /** What all declarations must be together, and what no later one may change. */
 import { UID_OFFSETS } from "@resontech/contracts/appliance-config";
-import { secretOf } from "@resontech/frame/define-part";
-import { Layout } from "@resontech/frame/layout";
+import { secretOf, socketOf } from "@resontech/frame/define-part";
 import { processConfigOf, processConfigSchema } from "@resontech/frame/process-config";
 import t from "tap";
 import { Value } from "typebox/value";
 import { dataFolders, firstDataBytes, PARTS, userOffsets } from "../index.ts";
-import { APPLIANCE } from "./helper/appliance.ts";
+import { factsIn, SECRET_VALUE } from "./helper/facts-in.ts";
 
 /** Files of installed appliances belong to these. */
 const USERS: Readonly<Record<string, number>> = {
-  ...{ coordinator: 0, "s3-front": 1, auditd: 2, auditOut: 3, vault: 4, dispatcher: 5, door: 6 },
+  ...{ coordinator: 0, "s3-front": 1, auditd: 2, "audit-out": 3, vault: 4, dispatcher: 5, door: 6 },
   ...{ notifier: 7, serving: 8, nats: 10, s3: 11, registry: 12, postgres: 13, keycloak: 14 },
   ...{ prometheus: 15, shared: 20 },
 };
@@ -29,22 +28,40 @@ t.test("each folder of data is one part's", async (t) => {
 });
 
 t.test("what a part's configuration is derived to be is what it reads", async (t) => {
-  const layout = new Layout("/opt/resontech", "a".repeat(40));
+  const facts = factsIn("/opt/resontech", "a".repeat(40));
   for (const part of PARTS) {
-    if (!("config" in part)) continue;
-    const config = processConfigOf(part, { layout, appliance: APPLIANCE });
-    t.same([...Value.Errors(processConfigSchema(part), config)], [], part.name);
-    for (const path of Object.values(config.sockets))
-      t.ok(path.length <= 107, `${path} fits into a socket's address`);
+    if ("engine" in part || "image" in part) continue;
+    const [schema, config] =
+      "config" in part
+        ? [processConfigSchema(part), processConfigOf(part, facts)]
+        : [part.ownConfig.schema, part.ownConfig.from(facts)];
+    t.same([...Value.Errors(schema, config)], [], part.name);
   }
 });
 
+t.test("each socket fits into an address of the kernel, and is one part's", async (t) => {
+  const { layout } = factsIn("/opt/resontech", "a".repeat(40));
+  const paths = PARTS.flatMap((part) =>
+    Object.keys(part.sockets).map((socket) => socketOf(part, layout, socket)),
+  );
+  for (const path of paths) t.ok(path.length <= 107, path);
+  t.equal(new Set(paths).size, paths.length);
+});
+
+t.test("whoever a socket is for is a part", async (t) => {
+  const names = new Set(["root", ...PARTS.map(({ name }) => name)]);
+  for (const { name, sockets } of PARTS)
+    for (const { for: peer } of Object.values(sockets)) t.ok(names.has(peer), `${name}: ${peer}`);
+});
+
 t.test("what an engine is given names no file that it is not given", async (t) => {
-  const facts = { layout: new Layout("/opt/resontech", "main"), appliance: APPLIANCE };
+  const facts = factsIn("/opt/resontech", "main");
   const engines = PARTS.filter((part) => "engine" in part);
   t.ok(engines.length > 0);
   for (const part of engines) {
-    const given = part.files.map(({ name }) => secretOf(part, facts.layout, name));
+    const given = [...part.files, ...(part.secrets ?? [])].map(({ name }) =>
+      secretOf(part, facts.layout, name),
+    );
     const named = part
       .args(facts)
       .flatMap((arg) => arg.match(/\/opt\/[^,]*\/secrets\/[^,]*/) ?? []);
@@ -57,12 +74,27 @@ t.test("what an engine is given names no file that it is not given", async (t) =
   }
 });
 
+t.test(
+  "a container is given no secret by its command line, and mounts its own alone",
+  async (t) => {
+    const facts = factsIn("/opt/resontech", "main");
+    const containers = PARTS.filter((part) => "image" in part);
+    t.same(containers.map(({ name }) => name).toSorted(), ["keycloak", "postgres"]);
+    for (const part of containers) {
+      const { args, binds } = part.container(facts);
+      t.notMatch(args.join(" "), SECRET_VALUE);
+      for (const bind of binds.filter((one) => one.includes("/secrets")))
+        t.equal(bind, `${secretOf(part, facts.layout)}:/secrets:ro`);
+    }
+  },
+);
+
 t.test("the operator reads how much they take of a disk", async (t) => {
   t.equal(firstDataBytes(), 1.5 * 1024 ** 3, "docs/operator/disks.md has this number");
 });
 
 t.test("parts start after parts that are there", async (t) => {
-  const names = new Set([...PARTS.map(({ name }) => name), "coordinator", "auditd", "door", "s3"]);
+  const names = new Set(PARTS.map(({ name }) => name));
   for (const { name, after } of PARTS)
     for (const before of after) t.ok(names.has(before), `${name} after ${before}`);
 });

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import t from "tap";
-import { temporaryRoot } from "../audit/auditd-instance.ts";
+import { temporaryRoot } from "../audit/instances/auditd-instance.ts";
 import { QUICK_CASES } from "../audit/crash/named-cases.ts";
 
 for (const [name, run] of Object.entries(QUICK_CASES))

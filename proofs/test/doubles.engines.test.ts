@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 import t, { type Test } from "tap";
-import { doublesOf } from "../jobs/doubles.ts";
-import { LivingContainers } from "../measure/living-containers.ts";
+import { doublesOf } from "../faults/judge/doubles.ts";
+import { LivingContainers } from "../faults/watch/living-containers.ts";
 
 const JOB = "job-1";
 const TICK_S = 0.01;

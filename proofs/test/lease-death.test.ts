@@ -1,5 +1,5 @@
 import t from "tap";
-import { isByLease, type LeaseDeath } from "../jobs/lease-death.ts";
+import { isByLease, type LeaseDeath } from "../faults/judge/lease-death.ts";
 
 const DEATH: LeaseDeath = { leaseEndsAfterS: 27, deadAfterS: 27.6, exitCodes: [75, 75, 75] };
 

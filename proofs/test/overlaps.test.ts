@@ -1,5 +1,5 @@
 import t from "tap";
-import { overlapsOf } from "../measure/overlaps.ts";
+import { overlapsOf } from "../faults/watch/overlaps.ts";
 
 t.test("lives that follow each other in a place, or lie in two places, do not overlap", (t) => {
   const lives = [

@@ -1,22 +1,23 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { PROOFS } from "../catalogue.ts";
-import { planAll } from "../record/plan-all.ts";
-import { figureAt } from "../record/proofs-document.ts";
-import { RecordsFolder } from "../record/records-folder.ts";
+import { planAll } from "../plan-all.ts";
+import { figureAt } from "../proofs-document.ts";
+import { RecordsFolder } from "../records-folder.ts";
 
 const repository = join(import.meta.dirname, "..", "..");
 const records = new RecordsFolder(repository);
 const read = (file: string): string => readFileSync(join(repository, file), "utf8");
 
 t.test("every proof is in the catalogue, and every entry has its file", async (t) => {
-  const files = readdirSync(join(repository, "proofs"))
-    .filter(
-      (file) => file.endsWith(".ts") && !["main.ts", "proof.ts", "catalogue.ts"].includes(file),
-    )
-    .map((file) => file.slice(0, -3));
-  t.same(Object.keys(PROOFS).sort(), files.sort());
+  const files = globSync("*/*.ts", { cwd: join(repository, "proofs"), exclude: ["test"] });
+  t.same(
+    Object.entries(PROOFS)
+      .map(([name, { folder }]) => `${folder}/${name}.ts`)
+      .sort(),
+    files.sort(),
+  );
 });
 
 t.test("every figure that the document shows is in the record of the last run", async (t) => {

@@ -4,10 +4,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { strFromU8, unzipSync } from "fflate";
 import t from "tap";
-import { type ApplianceStatus, LocalAppliance } from "../../../dev/local-appliance.ts";
-import { launchBrowser } from "../helper/launch-browser.ts";
+import { type ShownStatus, LocalAppliance } from "@resontech/house/local-appliance";
+import { launchApplianceBrowser } from "@resontech/house/appliance-browser";
 import { picturePages } from "../helper/picture-pages.ts";
-import { Person } from "../helper/person.ts";
+import { SignedInPerson } from "@resontech/house/signed-in-person";
 import { readyFolder } from "../helper/ready-folder.ts";
 
 const root = process.env["RT_TEST_APPLIANCE"] ?? "";
@@ -16,7 +16,7 @@ if (!existsSync(join(root, "current")))
 const appliance = LocalAppliance.at(root);
 
 t.setTimeout(900_000);
-const browser = await launchBrowser(appliance);
+const browser = await launchApplianceBrowser(appliance);
 t.teardown(() => browser.close());
 
 for (const name of ["sofie", "otto", "lena", "rosa"]) await appliance.command(["add-user", name]);
@@ -27,14 +27,14 @@ const credentials = readFileSync(join(root, "data", "credentials.txt"), "utf8");
 const first = /^username = (.+)$/m.exec(credentials)?.[1] ?? "";
 // Another test may have been this person before.
 await appliance.command(["user", "reset-second-factor", first]);
-let sofie: Person | null = null;
+let sofie: SignedInPerson | null = null;
 /** What the auditor asks after: the job, and the folder of its data. */
 let jobOfRosa = "";
 let shards = "";
-const admin = await Person.signIn(browser, appliance, first);
+const admin = await SignedInPerson.signIn(browser, appliance, first);
 
 /** The only request that waits. */
-async function approve(officer: Person): Promise<void> {
+async function approve(officer: SignedInPerson): Promise<void> {
   await officer.act(async () => {
     await officer.press("Approve");
     await officer.page.getByRole("alertdialog").getByRole("button", { name: "Approve" }).click();
@@ -64,7 +64,7 @@ t.test(
     await askForRole("otto", "compliance-auditor");
 
     // A role counts from the next sign-in on.
-    sofie = await Person.signIn(browser, appliance, "sofie");
+    sofie = await SignedInPerson.signIn(browser, appliance, "sofie");
     await sofie.goTo("Approvals");
     await sofie.page.getByText("otto becomes compliance-auditor").first().waitFor();
     await approve(sofie);
@@ -76,7 +76,7 @@ t.test(
   "an operator finds the node that is silent, drains it, and makes a join token",
   async (t) => {
     const { page } = admin;
-    const { parts } = JSON.parse(await appliance.command(["status", "--json"])) as ApplianceStatus;
+    const { parts } = JSON.parse(await appliance.command(["status", "--json"])) as ShownStatus;
     const pid = parts.find(({ name }) => name === "agent")?.pid ?? 0;
     await admin.goTo("Appliance");
     process.kill(pid, "SIGSTOP");
@@ -106,11 +106,11 @@ t.test(
 );
 
 t.test("a lead takes a researcher in; outputs leave when an officer has approved", async (t) => {
-  const lena = await Person.signIn(browser, appliance, "lena");
+  const lena = await SignedInPerson.signIn(browser, appliance, "lena");
   await lena.goTo("People");
   const members = lena.page.getByRole("region", { name: "Members of mammography" });
   // A member is somebody who has been here.
-  const rosa = await Person.signIn(browser, appliance, "rosa");
+  const rosa = await SignedInPerson.signIn(browser, appliance, "rosa");
   const show = members.getByRole("button", { name: "Show the members" });
   await show.click();
   await members.getByLabel("User name").fill("rosa");
@@ -195,7 +195,7 @@ t.test("a lead takes a researcher in; outputs leave when an officer has approved
 t.test(
   "an auditor asks who read a data set, proves it, takes it away and verifies it",
   async (t) => {
-    const otto = await Person.signIn(browser, appliance, "otto");
+    const otto = await SignedInPerson.signIn(browser, appliance, "otto");
     const { page } = otto;
     t.equal(new URL(page.url()).pathname, "/dashboard/audit", "where an auditor's day begins");
     await page.getByLabel("Objects below").fill(shards);

@@ -5,15 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import t from "tap";
-import { LocalAppliance } from "../../../dev/local-appliance.ts";
-import { launchBrowser } from "../helper/launch-browser.ts";
+import { LocalAppliance } from "@resontech/house/local-appliance";
+import { launchApplianceBrowser } from "@resontech/house/appliance-browser";
 import {
   prepareProvider,
   PROVIDER_CLIENT,
   PROVIDER_SECRET,
-} from "../../../keycloak/test/helper/customer-provider.ts";
+} from "../../../parts/keycloak/test/helper/customer-provider.ts";
 import { RunningKeycloak } from "@resontech/house/running-keycloak";
-import { LDAP_READER, RunningSlapd } from "../../../keycloak/test/helper/running-slapd.ts";
+import { LDAP_READER, RunningSlapd } from "../../../parts/keycloak/test/helper/running-slapd.ts";
 
 const root = process.env["RT_TEST_APPLIANCE"] ?? "";
 if (!existsSync(join(root, "current")))
@@ -44,7 +44,7 @@ await prepareProvider(
   { origin: base, realm, oidc: "uni", saml: "clinic" },
   people.map((username) => ({ username, password: passwordOf(username) })),
 );
-const browser = await launchBrowser(appliance, provider.address.origin);
+const browser = await launchApplianceBrowser(appliance, provider.address.origin);
 t.teardown(() => browser.close());
 
 /** `said`: what it tells people, its faults last. */

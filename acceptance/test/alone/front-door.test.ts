@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { LocalAppliance } from "../../../dev/local-appliance.ts";
+import { LocalAppliance } from "@resontech/house/local-appliance";
 
 const root = process.env["RT_TEST_APPLIANCE"] ?? "";
 if (!existsSync(join(root, "current")))

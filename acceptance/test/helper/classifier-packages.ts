@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { StepCache } from "@resontech/airgap/step-cache";
-import { repository } from "../../../dev/local-appliance.ts";
+import { repository } from "@resontech/house/local-appliance";
 
 const run = promisify(execFile);
 const cache = new StepCache(join(repository, ".cache", "test-venvs"));

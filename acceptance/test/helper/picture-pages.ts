@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { repository } from "../../../dev/local-appliance.ts";
+import { repository } from "@resontech/house/local-appliance";
 import type { Test } from "tap";
-import type { Person } from "./person.ts";
+import type { SignedInPerson } from "@resontech/house/signed-in-person";
 
 const AXE = readFileSync(join(repository, "node_modules", "axe-core", "axe.min.js"), "utf8");
 const folder = process.env["RT_IMAGES"] ?? join(repository, ".cache", "pictures");
@@ -33,7 +33,7 @@ const look = (theme: "light" | "dark"): string =>
  */
 export async function picturePages(
   t: Test,
-  person: Person,
+  person: SignedInPerson,
   pages: readonly (readonly [name: string, path: string])[],
 ): Promise<void> {
   const { page } = person;

@@ -3,9 +3,9 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } fro
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { StepCache } from "@resontech/airgap/step-cache";
-import { runChild } from "../../../dev/child.ts";
-import { type LocalAppliance, repository } from "../../../dev/local-appliance.ts";
-import { Workstation } from "../../../dev/workstation.ts";
+import { runChild } from "@resontech/house/run-child";
+import { type LocalAppliance, repository } from "@resontech/house/local-appliance";
+import { Workstation } from "@resontech/house/workstation";
 
 const NAME = "rendered";
 

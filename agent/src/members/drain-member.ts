@@ -7,7 +7,7 @@ import type { JobFile } from "../substrate/area.ts";
 import { JOB_PATHS } from "../substrate/job-paths.ts";
 import { LogShipper } from "./log-shipper.ts";
 import type { MemberContext } from "./member-context.ts";
-import { MemberFailure } from "./member-failure.ts";
+import { MemberFailure } from "../member-failure.ts";
 import { TransferProgress } from "./transfer-progress.ts";
 
 const REOPENINGS = 5;

@@ -15,7 +15,7 @@ import type { Substrate } from "../substrate/substrate.ts";
 import { EnclosureFailedError, SubstrateRefusedError } from "../substrate/substrate-errors.ts";
 import { drainMember } from "./drain-member.ts";
 import type { MemberContext, MemberTools } from "./member-context.ts";
-import { MemberFailure } from "./member-failure.ts";
+import { MemberFailure } from "../member-failure.ts";
 import { MemberJournal } from "./member-journal.ts";
 import { freshState, type MemberState } from "./member-record.ts";
 import { releaseMember } from "./release-member.ts";

@@ -7,7 +7,7 @@ import { offThread } from "../off-thread/off-thread.ts";
 import type { Area, StagedPart } from "../substrate/area.ts";
 import { DevicesNotFreeError, ImageNotHadError } from "../substrate/substrate-errors.ts";
 import type { MemberContext } from "./member-context.ts";
-import { MemberFailure } from "./member-failure.ts";
+import { MemberFailure } from "../member-failure.ts";
 import { makeKey } from "./member-keys.ts";
 import { TransferProgress } from "./transfer-progress.ts";
 

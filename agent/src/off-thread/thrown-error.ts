@@ -1,5 +1,5 @@
 import type { AgentReason } from "@resontech/contracts/job-reasons";
-import { MemberFailure } from "../members/member-failure.ts";
+import { MemberFailure } from "../member-failure.ts";
 import type { ThrownError } from "./tasks.ts";
 
 export function toThrown(error: unknown): ThrownError {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { StagedInput } from "@resontech/contracts/agent-protocol";
-import { MemberFailure } from "../members/member-failure.ts";
+import { MemberFailure } from "../member-failure.ts";
 
 /** What a content must be, fed as it comes; nothing is known of some (the ETag of a multipart object is no MD5 of the whole). */
 export class ContentDigest {

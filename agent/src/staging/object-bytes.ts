@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { MemberFailure } from "../members/member-failure.ts";
+import { MemberFailure } from "../member-failure.ts";
 import { transfer } from "../object-transfer.ts";
 
 const TRIES = 6;

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { crc32, createInflateRaw, inflateRawSync } from "node:zlib";
 import type yauzl from "yauzl";
 import { judgeEntry } from "../decisions/zip-entry.ts";
-import { MemberFailure } from "../members/member-failure.ts";
+import { MemberFailure } from "../member-failure.ts";
 import { ByteFeed } from "./byte-feed.ts";
 import { ContentDigest } from "./content-digest.ts";
 import type { FetchedInput } from "./fetch-file.ts";

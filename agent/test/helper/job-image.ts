@@ -4,7 +4,7 @@ import { get } from "node:https";
 import { join } from "node:path";
 import { ensureEngine } from "@resontech/airgap/engines";
 import type { ReleaseImage, ReleaseManifest } from "@resontech/contracts/release-manifest";
-import { linkRelease } from "@resontech/registry-mirror/link-release";
+import { linkRelease } from "@resontech/registry/link-release";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
 import { buildProgram, writeImageLayout } from "./image-layout.ts";

@@ -6,7 +6,7 @@ import { getPriority } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import t from "tap";
-import { MemberFailure } from "../../src/members/member-failure.ts";
+import { MemberFailure } from "../../src/member-failure.ts";
 import { offThread } from "../../src/off-thread/off-thread.ts";
 import { startObjectServer } from "../helper/object-server.ts";
 import { zipOf } from "../helper/zip.ts";

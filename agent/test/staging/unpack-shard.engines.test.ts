@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import t, { type Test } from "tap";
-import { MemberFailure } from "../../src/members/member-failure.ts";
+import { MemberFailure } from "../../src/member-failure.ts";
 import { unpackShard } from "../../src/staging/unpack-shard.ts";
 import { startObjectServer } from "../helper/object-server.ts";
 import type { FetchedInput } from "../../src/staging/fetch-file.ts";

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { StepCache } from "../cache/step-cache.ts";
 import { readLock } from "../lock/lock-file.ts";
-import { SourceMissingError } from "../release/source-missing-error.ts";
+import { SourceMissingError } from "./source-missing-error.ts";
 import { buildOwnGo, buildPublishedGo, type GoTarget } from "./go-engine.ts";
 
 /** Engine → its program's name. */

@@ -5,7 +5,7 @@ import { resultId, StepCache } from "../cache/step-cache.ts";
 import { fetchDebian } from "../fetch/debian.ts";
 import { fetchWheels, wheelsIn } from "../fetch/pypi.ts";
 import { type LockFile, readLock } from "../lock/lock-file.ts";
-import { treeOf, type TreeSource } from "../release/describe-release.ts";
+import { treeOf, type TreeSource } from "./tree-source.ts";
 import { DEFAULT_CACHE } from "./ensure-engine.ts";
 import { inside } from "./inside.ts";
 

@@ -15,7 +15,7 @@ import { resultId, type StepCache } from "../cache/step-cache.ts";
 import { fetchDebian } from "../fetch/debian.ts";
 import { fetchWheels, wheelsIn } from "../fetch/pypi.ts";
 import type { LockFile } from "../lock/lock-file.ts";
-import { treeOf, type TreeSource } from "../release/describe-release.ts";
+import { treeOf, type TreeSource } from "./tree-source.ts";
 import { inside } from "./inside.ts";
 import { buildRunc } from "./runc.ts";
 

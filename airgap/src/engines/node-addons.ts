@@ -6,7 +6,7 @@ import { type CommandOptions, command } from "../cache/command.ts";
 import { resultId, type StepCache } from "../cache/step-cache.ts";
 import { fetchWheels } from "../fetch/pypi.ts";
 import type { LockFile } from "../lock/lock-file.ts";
-import type { TreeSource } from "../release/describe-release.ts";
+import type { TreeSource } from "./tree-source.ts";
 import { unpackZig, ZIG_TARGET } from "./zig.ts";
 
 const packages = join(import.meta.dirname, "..", "..", "..", "node_modules");

@@ -6,7 +6,7 @@ import { command } from "../cache/command.ts";
 import { resultId, type StepCache } from "../cache/step-cache.ts";
 import { fetchDebian } from "../fetch/debian.ts";
 import type { LockFile } from "../lock/lock-file.ts";
-import type { TreeSource } from "../release/describe-release.ts";
+import type { TreeSource } from "./tree-source.ts";
 import { pinnedNode } from "./pinned-node.ts";
 
 const BIND = join(import.meta.dirname, "..", "..", "recipes", "node", "bind-libraries.py");

@@ -1,7 +1,7 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { wheelsIn } from "../fetch/pypi.ts";
-import { SITE_PACKAGES, unpackWheels } from "../images/python-tree.ts";
+import { SITE_PACKAGES, unpackWheels } from "../fetch/python-tree.ts";
 
 /** Zig's C compiler links against the symbols of the glibc that is named here: the oldest that Node itself runs on. */
 export const ZIG_TARGET = "x86_64-linux-gnu.2.28";

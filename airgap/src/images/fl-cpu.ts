@@ -5,7 +5,7 @@ import { resultId, type StepCache } from "../cache/step-cache.ts";
 import { fetchWheels, wheelsIn } from "../fetch/pypi.ts";
 import type { LockFile } from "../lock/lock-file.ts";
 import { buildJobImage, lockedWheels, packWheels, type Wheels } from "./job-image.ts";
-import { SITE_PACKAGES, unpackWheels } from "./python-tree.ts";
+import { SITE_PACKAGES, unpackWheels } from "../fetch/python-tree.ts";
 
 const recipes = join(import.meta.dirname, "..", "..", "recipes");
 const STAND_INS = join(recipes, "torch-cpu", "mkstubs.py");

@@ -8,7 +8,7 @@ import type { LockFile } from "../lock/lock-file.ts";
 import { buildDebianRoot } from "./debian-root.ts";
 import { LAYER_REVISION, packLayer } from "./layer.ts";
 import { keepPackages, readLayer, readPackages, writeImage } from "./oci-image.ts";
-import { compilePython, listPackages, SITE_PACKAGES, unpackWheels } from "./python-tree.ts";
+import { compilePython, listPackages, SITE_PACKAGES, unpackWheels } from "../fetch/python-tree.ts";
 
 /** Counts changes of this file that change an image's bytes. */
 const REVISION = 3;

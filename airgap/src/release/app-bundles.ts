@@ -15,7 +15,7 @@ import { buildDashboard } from "@resontech/dashboard/build-dashboard";
 import { build, type BuildOptions } from "esbuild";
 import type { StepCache } from "../cache/step-cache.ts";
 import { describePackages, packageFolders } from "./package-notices.ts";
-import { SourceMissingError } from "./source-missing-error.ts";
+import { SourceMissingError } from "../engines/source-missing-error.ts";
 
 const repository = join(import.meta.dirname, "..", "..", "..");
 
@@ -105,12 +105,10 @@ const SOURCES = [
   "frame/src",
   "audit/build",
   "audit/src",
-  "gateway/src",
   "parts",
   "coordinator/package.json",
   "coordinator/src",
   "agent/src",
-  "registry-mirror/src",
   "backup/src",
   "airgap/src",
   "appliance/src",

@@ -16,18 +16,13 @@ import { buildServeCpu } from "../images/serve-cpu.ts";
 import { buildServeVllm } from "../images/serve-vllm.ts";
 import { buildWheelFolder } from "../images/wheel-folder.ts";
 import { LockStaleError, type LockFile, readLock } from "../lock/lock-file.ts";
-import { refreshOverlay } from "../lock/refresh.ts";
+import { refreshOverlay } from "../resolve/refresh.ts";
 import { SigningKey } from "../trust/signing-key.ts";
 import { BundleRefusedError, type VerifiedBundle, verifyBundle } from "../trust/verify-bundle.ts";
 import { buildApps } from "./app-bundles.ts";
 import { buildCliExecutable } from "./cli-executable.ts";
-import {
-  describeRelease,
-  type Ingredients,
-  sizeByPart,
-  treeOf,
-  type TreeSource,
-} from "./describe-release.ts";
+import { describeRelease, type Ingredients, sizeByPart } from "./describe-release.ts";
+import { treeOf, type TreeSource } from "../engines/tree-source.ts";
 import { joinScript } from "./join-script.ts";
 import { signedFiles } from "./signed-files.ts";
 import { thirdPartyNotices } from "./third-party-notices.ts";

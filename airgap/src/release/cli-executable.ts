@@ -7,7 +7,7 @@ import { command } from "../cache/command.ts";
 import type { StepCache } from "../cache/step-cache.ts";
 import { pinnedNode } from "../engines/pinned-node.ts";
 import type { LockFile } from "../lock/lock-file.ts";
-import type { TreeSource } from "./describe-release.ts";
+import type { TreeSource } from "../engines/tree-source.ts";
 
 const STAND_ALONE = join(import.meta.dirname, "..", "..", "recipes", "node", "stand-alone.py");
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import {
   HOST_TOOLS,
@@ -13,11 +13,9 @@ import { demandsOfRelease, sumOf } from "@resontech/contracts/room-account";
 import { firstDataBytes } from "@resontech/parts";
 import { NATIVE_ENGINES, type NativeEngine } from "../engines/ensure-engine.ts";
 import { patchesOf } from "../engines/patches.ts";
+import type { TreeSource } from "../engines/tree-source.ts";
 import { readImage } from "../images/oci-image.ts";
 import type { LockFile } from "../lock/lock-file.ts";
-
-/** A file of the release tree: where it goes, where it lies now. */
-export type TreeSource = { path: string; file: string; executable: boolean };
 
 /** What a release is made of. */
 export type Ingredients = {
@@ -154,14 +152,6 @@ export function enginesOf(lock: LockFile): ReleaseManifest["engines"] {
       source: `pypi:${java.name}`,
     };
   return engines;
-}
-
-/** Every file below a folder as a part of the tree. */
-export function treeOf(folder: string): TreeSource[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .map((path) => ({ path, file: join(folder, path) }))
-    .filter(({ file }) => statSync(file).isFile())
-    .map((entry) => ({ ...entry, executable: (statSync(entry.file).mode & 0o111) !== 0 }));
 }
 
 /** Bytes of a bundle by what they are for; a blob that two images share counts in each. */

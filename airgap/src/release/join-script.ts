@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { JOIN_SCRIPT } from "@resontech/contracts/node-files";
 import { INSTALL_VERIFIER_PLACEHOLDER } from "@resontech/contracts/release-manifest";
 import type { StepCache } from "../cache/step-cache.ts";
-import type { TreeSource } from "./describe-release.ts";
+import type { TreeSource } from "../engines/tree-source.ts";
 
 const SOURCE = join(import.meta.dirname, "..", "..", "..", "join-node.sh");
 

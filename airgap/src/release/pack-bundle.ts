@@ -1,7 +1,8 @@
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import { readLock } from "../lock/lock-file.ts";
 import { SigningKey } from "../trust/signing-key.ts";
-import { describeRelease, treeOf } from "./describe-release.ts";
+import { describeRelease } from "./describe-release.ts";
+import { treeOf } from "../engines/tree-source.ts";
 import { signedFiles } from "./signed-files.ts";
 import { writeBundle } from "./write-bundle.ts";
 

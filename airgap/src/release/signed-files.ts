@@ -16,7 +16,7 @@ import {
 import { BUNDLE_FILES, type Medium, TUF_TARGETS } from "../trust/bundle-files.ts";
 import type { SigningKey } from "../trust/signing-key.ts";
 import { makeTufMetadata, sha256 } from "../trust/tuf-metadata.ts";
-import { SourceMissingError } from "./source-missing-error.ts";
+import { SourceMissingError } from "../engines/source-missing-error.ts";
 
 const INSTALL_SCRIPT = join(import.meta.dirname, "..", "..", "..", "install.sh");
 

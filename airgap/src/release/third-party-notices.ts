@@ -4,7 +4,8 @@ import { join } from "node:path";
 import type { StepCache } from "../cache/step-cache.ts";
 import type { LockFile } from "../lock/lock-file.ts";
 import { PACKAGE_NOTICES } from "./app-bundles.ts";
-import { enginesOf, type TreeSource } from "./describe-release.ts";
+import { enginesOf } from "./describe-release.ts";
+import type { TreeSource } from "../engines/tree-source.ts";
 
 /** @param apps what `buildApps` answered */
 export async function thirdPartyNotices(

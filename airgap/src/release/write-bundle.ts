@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { BUNDLE_FILES } from "../trust/bundle-files.ts";
-import type { TreeSource } from "./describe-release.ts";
+import type { TreeSource } from "../engines/tree-source.ts";
 
 /**
  * Writes the bundle beside `out` and renames it there, so that a folder of that name is always whole. Blobs are copies, by reference where

@@ -17,7 +17,7 @@ import { fetchWheels, wheelsIn } from "../../src/fetch/pypi.ts";
 import { buildDebianRoot } from "../../src/images/debian-root.ts";
 import { packLayer } from "../../src/images/layer.ts";
 import { readLayer, writeImage } from "../../src/images/oci-image.ts";
-import { compilePython, SITE_PACKAGES, unpackWheels } from "../../src/images/python-tree.ts";
+import { compilePython, SITE_PACKAGES, unpackWheels } from "../../src/fetch/python-tree.ts";
 import { readLock } from "../../src/lock/lock-file.ts";
 
 const EPOCH = 1_700_000_000;

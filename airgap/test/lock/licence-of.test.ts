@@ -1,5 +1,5 @@
 import t from "tap";
-import { licenceOf } from "../../src/lock/licence-of.ts";
+import { licenceOf } from "../../src/resolve/licence-of.ts";
 
 const rows: [what: string, fields: readonly string[], licence: string][] = [
   ["an expression wins", ["License: see LICENSE", "License-Expression: MIT"], "MIT"],

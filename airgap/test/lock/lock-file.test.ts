@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { digestOfPins, readLock } from "../../src/lock/lock-file.ts";
-import { diffPins } from "../../src/lock/refresh.ts";
+import { diffPins } from "../../src/resolve/refresh.ts";
 import { DEBIAN_ROOTS, WHEEL_SETS } from "../../src/lock/roots.ts";
 
 const lock = readLock(false);

@@ -7,7 +7,8 @@ import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { replaceFile, syncFolder } from "@resontech/frame/durable-file";
 import { loadConfig } from "../config/load-config.ts";
 import type { Owner } from "../config/owned-file.ts";
-import { uidOf } from "@resontech/frame/layout";
+import { PARTS } from "@resontech/parts";
+import { userOfPart } from "../parts/context.ts";
 import { configOnHost } from "./decisions/put-back-plan.ts";
 
 const SHARD = /^[0-9]{4}(?:-[1-9][0-9]{0,3})?$/;
@@ -40,8 +41,8 @@ export async function finishStaged(staging: string, here: ApplianceConfig): Prom
   if (staged.uidBase !== here.uidBase) throw new OtherUsersError(staged.uidBase, here.uidBase);
   const config = configOnHost(staged, here);
   await replaceFile(configFile, `${JSON.stringify(config, null, 2)}\n`, 0o644);
-  const owner = (process: Parameters<typeof uidOf>[1]): Owner => {
-    const id = uidOf(config, process);
+  const owner = (part: string): Owner => {
+    const id = userOfPart({ config, parts: PARTS }, part);
     return { uid: id, gid: id };
   };
   const data = (...path: string[]): string => join(staging, "data", ...path);
@@ -54,7 +55,7 @@ export async function finishStaged(staging: string, here: ApplianceConfig): Prom
     await give(data("vault"), owner("vault"), { folder: 0o700, file: 0o600 });
   await finishLog(data("audit"), acknowledged, {
     uid: owner("auditd").uid,
-    gid: uidOf(config, "auditOut"),
+    gid: owner("audit-out").gid,
   });
 }
 

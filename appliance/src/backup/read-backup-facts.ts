@@ -1,8 +1,19 @@
-import type { BackupFacts } from "../commands/decisions/findings.ts";
 import type { Layout } from "@resontech/frame/layout";
 import { readBackupSchedule, readBackupState } from "./backup-schedule.ts";
 import { isBackupOverdue } from "./decisions/due-backup.ts";
 import { readFollowed } from "./follow-state.ts";
+
+/** Of scheduled backups. */
+export type BackupFacts = {
+  target: string;
+  isOverdue: boolean;
+  /** When the last whole one was taken; milliseconds since the epoch. */
+  takenAtMs: number | null;
+  /** Why the last one failed, where it did. */
+  failure: string | null;
+  /** Of the database that is followed; null while it is not looked at. */
+  followed: { behindS: number; failure: string | null } | null;
+};
 
 /** After a start, or after a schedule was set, the follower comes last. */
 const FOLLOWER_STARTS_MS = 60_000;

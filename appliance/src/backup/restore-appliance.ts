@@ -9,7 +9,7 @@ import { takeExclusiveLock } from "../config/exclusive-lock.ts";
 import type { Layout } from "@resontech/frame/layout";
 import { unkeptData } from "@resontech/parts";
 import type { PartContext } from "../parts/context.ts";
-import { notePutBack } from "../supervisor/tell-put-back.ts";
+import { notePutBack } from "./tell-put-back.ts";
 import { checkLogArchive, type Verifier } from "./check-log-archive.ts";
 import { hasSameLogKey, putBackPlan } from "./decisions/put-back-plan.ts";
 import { finishStaged, policyIn } from "./finish-staged.ts";

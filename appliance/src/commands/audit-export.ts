@@ -25,9 +25,10 @@ import { callFacts, JournalBatches } from "@resontech/inference-gateway/journal"
 import { CALLS_FOLDER, inferenceGateway } from "@resontech/inference-gateway/part";
 import type { DiscloseRequest, DisclosureEnd } from "@resontech/contracts/vault-control";
 import { connectOperator, operated } from "../audit/operator-record.ts";
-import { auditdConfig, retentionOf } from "../first-boot/prepare.ts";
 import type { PartContext } from "../parts/context.ts";
-import { linesOfVault, VaultRefusedError } from "./ask-vault.ts";
+import { partFactsOf } from "../parts/part-facts-of.ts";
+import { retentionOf } from "@resontech/vault/part";
+import { linesOfVault, VaultRefusedError } from "../operator/ask-vault.ts";
 import { requireAbsent } from "./require-absent.ts";
 import { DisclosedLines } from "./disclosed-lines.ts";
 
@@ -128,7 +129,7 @@ export async function exportEvidence(
     ...(slug === undefined ? {} : { shard: slug }),
     ...(period === null ? {} : { period }),
   };
-  const shards = await evidenceShards(auditdConfig(context).auditDir, which);
+  const shards = await evidenceShards(logOf(context).auditDir, which);
   if (shards.length > MAX_EXPORTED_SHARDS)
     throw new ExportFailed(
       `a pack reads ${MAX_EXPORTED_SHARDS} shards at most, and ${shards.length} hold entries of that time: name a shorter one`,
@@ -148,7 +149,7 @@ export async function exportEvidence(
       shard: newest,
       detail: { framework, nonce, ...(period === null ? {} : detailOf(period)) },
     },
-    (witnessedFor) => writeEvidence(auditdConfig(context), { ...request, witnessedFor }),
+    (witnessedFor) => writeEvidence(logOf(context), { ...request, witnessedFor }),
     ({ shards: [first, ...more] }) =>
       more.length === 0
         ? bundleDetail(first!)
@@ -160,8 +161,14 @@ export async function exportEvidence(
   );
 }
 
+/** Where the log lies, and by whose keys an auditor checks it. */
+function logOf({ layout }: PartContext): { auditDir: string; policyFile: string } {
+  const auditDir = layout.data("audit");
+  return { auditDir, policyFile: join(auditDir, "audit.policy") };
+}
+
 function settingsOf(context: PartContext): [name: string, value: string][] {
-  const { leavesYears, disclosuresMonths, anonymousMonths } = retentionOf(context);
+  const { leavesYears, disclosuresMonths, anonymousMonths } = retentionOf(partFactsOf(context));
   return [
     ["leaves are kept", `${leavesYears} years`],
     ["personal values are kept", `${disclosuresMonths} months`],
@@ -263,7 +270,7 @@ export async function exportModelCalls(
   requireAbsent(resolve(file));
   const period = periodOf(asked);
   const shard = await shardOfCalls(context, slug, period);
-  const batches = new JournalBatches(context.layout.partData(inferenceGateway.name, CALLS_FOLDER));
+  const batches = new JournalBatches(context.layout.data(inferenceGateway.name, CALLS_FOLDER));
   const ofDeployment = deployment === undefined ? {} : { deployment };
   return await logged(
     context,
@@ -288,7 +295,7 @@ async function shardOfCalls(
   period: LogPeriod | null,
 ): Promise<LogShard> {
   if (slug !== undefined || period === null) return await shardOf(context, slug);
-  const [shard, ...more] = await logShardsOf(auditdConfig(context).auditDir, period);
+  const [shard, ...more] = await logShardsOf(logOf(context).auditDir, period);
   if (more.length > 0)
     throw new ExportFailed(
       `calls are exported shard by shard, and ${[shard!, ...more].map((one) => one.slug).join(", ")} hold entries of that time: name one with --shard`,
@@ -339,7 +346,7 @@ export async function printCheckpoint(
   context: PartContext,
   file?: string,
 ): Promise<string | PrintedCheckpoint> {
-  const { policyFile } = auditdConfig(context);
+  const { policyFile } = logOf(context);
   if (file !== undefined) requireAbsent(resolve(file));
   try {
     const { logDir } = await shardOf(context);
@@ -357,7 +364,7 @@ export async function printCheckpoint(
 }
 
 function shardOf(context: PartContext, slug?: string): Promise<LogShard> {
-  return findLogShard(auditdConfig(context).auditDir, slug);
+  return findLogShard(logOf(context).auditDir, slug);
 }
 
 /** In the log: the shard where it is an earlier one. */

@@ -25,7 +25,7 @@ import { requireOutside } from "../backup/require-outside.ts";
 import { takeApplianceBackup } from "../backup/take-appliance-backup.ts";
 import type { PartContext } from "../parts/context.ts";
 import type { OperatorShell } from "./ask-operator.ts";
-import { formatSize, formatSpan } from "./decisions/quantities.ts";
+import { formatSize, formatSpan } from "../status/decisions/quantities.ts";
 import { readSecret, readSecretFile } from "./read-secret.ts";
 
 const KEEP = 24;

@@ -16,10 +16,10 @@ import {
 import { takeExclusiveLock } from "../config/exclusive-lock.ts";
 import { renewCertificates } from "../first-boot/prepare.ts";
 import type { PartContext } from "../parts/context.ts";
-import { askSupervisor } from "../supervisor/control.ts";
+import { askSupervisor, listParts } from "../supervisor/control.ts";
 import type { OperatorShell } from "./ask-operator.ts";
 import { awaitTrust } from "./await-trust.ts";
-import { readCertificates } from "./read-certificates.ts";
+import { readCertificates } from "../status/read-certificates.ts";
 
 /** @property restart of everything, while jobs go on @property tell a line on standard error */
 type Around = { restart: () => Promise<void>; tell: (line: string) => void };
@@ -161,7 +161,7 @@ function readPem(option: string, file: string): string {
 }
 
 async function isRunning({ layout }: PartContext): Promise<boolean> {
-  return (await askSupervisor(layout.run("supervisor.sock"), { verb: "status" })) !== null;
+  return (await askSupervisor(layout.supervisorSocket, listParts, {})) !== null;
 }
 
 function ofWhom(layout: PartContext["layout"]): string {

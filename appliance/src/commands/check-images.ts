@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
 import { RegistryTokenReply } from "@resontech/contracts/http-identity";
-import { findUnserved } from "@resontech/registry-mirror/find-unserved";
+import { findUnserved } from "@resontech/registry/find-unserved";
 import { Value } from "typebox/value";
 import { coordinatorAt } from "../first-boot/ask-coordinator.ts";
 import type { PartContext } from "../parts/context.ts";

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
 import { setInterval } from "node:timers/promises";
-import { logTime, readLogLine } from "./decisions/log-line.ts";
+import { logTime, readLogLine } from "../status/decisions/log-line.ts";
 
 export type LogFile = { part: string; file: string };
 

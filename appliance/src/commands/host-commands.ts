@@ -5,9 +5,9 @@ import { type Command, InvalidArgumentError } from "commander";
 import { refusesBelow } from "@resontech/contracts/log-reserve";
 import { leaves } from "../audit/command-audit.ts";
 import type { OperatorShell } from "./ask-operator.ts";
-import { formatSize } from "./decisions/quantities.ts";
+import { formatSize } from "../status/decisions/quantities.ts";
 import { followLogs } from "./follow-logs.ts";
-import { readDisks } from "./read-disks.ts";
+import { readDisks } from "../status/read-disks.ts";
 
 const LINES = 50;
 const MAX_LINES = 100_000;

@@ -3,7 +3,7 @@ import type { JobFacts } from "@resontech/contracts/operator-jobs";
 import type { Command } from "commander";
 import { leaves } from "../audit/command-audit.ts";
 import { type OperatorShell, printedAnswer } from "./ask-operator.ts";
-import { formatFromNow } from "./decisions/quantities.ts";
+import { formatFromNow } from "../status/decisions/quantities.ts";
 
 const HEAD = ["JOB", "KIND", "USER", "STATE", "SINCE", "ATTEMPT", "ROUND", "WHY"];
 const LIMIT = 100;

@@ -3,7 +3,7 @@ import type { KeyFacts } from "@resontech/contracts/operator-keys";
 import { type Command, InvalidArgumentError } from "commander";
 import { leaves } from "../audit/command-audit.ts";
 import { type OperatorShell, printedAnswer } from "./ask-operator.ts";
-import { formatFromNow, formatInstant } from "./decisions/quantities.ts";
+import { formatFromNow, formatInstant } from "../status/decisions/quantities.ts";
 
 const RENEW_DAYS = 90;
 const MAX_DAYS = 366;

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { leaves } from "../audit/command-audit.ts";
 import { connectOperator, operated } from "../audit/operator-record.ts";
-import { readCustomersToken, rotateCustomersToken } from "../config/metrics-token.ts";
+import { readCustomersToken, rotateCustomersToken } from "./metrics-token.ts";
 import type { PartContext } from "../parts/context.ts";
 import type { OperatorShell } from "./ask-operator.ts";
 

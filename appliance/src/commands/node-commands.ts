@@ -15,7 +15,7 @@ import { whyNoWork } from "@resontech/contracts/node-states";
 import { DEFAULT_WAIT_S, type RemoveOptions, removeNode, waitSeconds } from "./remove-node.ts";
 import { MAX_TOKEN_S, tokenSeconds } from "./token-seconds.ts";
 import { upgradeText } from "./decisions/nodes-upgrading.ts";
-import { formatSize, formatSpan } from "./decisions/quantities.ts";
+import { formatSize, formatSpan } from "../status/decisions/quantities.ts";
 import {
   requireUpgraded,
   UPGRADE_WAIT_S,

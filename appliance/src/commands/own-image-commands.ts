@@ -11,7 +11,7 @@ import { takeExclusiveLock } from "../config/exclusive-lock.ts";
 import { admitImage, dismissImage, type ImageStore } from "../images/admit-image.ts";
 import { ImageArchive } from "../images/image-archive.ts";
 import type { OperatorShell } from "./ask-operator.ts";
-import { formatInstant, formatSize } from "./decisions/quantities.ts";
+import { formatInstant, formatSize } from "../status/decisions/quantities.ts";
 
 const HEAD = ["IMAGE", "DIGEST", "SIZE", "BY", "SINCE", "DEPLOYMENTS"];
 const KEY_HEAD = ["KEY (SHA-256)", "SINCE"];

@@ -2,7 +2,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ControlRefusedError, coordinatorAt } from "../first-boot/ask-coordinator.ts";
 import type { PartContext } from "../parts/context.ts";
-import { askSupervisor } from "../supervisor/control.ts";
+import type { Operation } from "@resontech/frame/operation";
+import type { Static, TSchema } from "typebox";
+import {
+  askSupervisor,
+  listParts,
+  startNamed,
+  stopNamed,
+  type SupervisorReply,
+} from "../supervisor/control.ts";
 import { isAlive, type PartState } from "../supervisor/decisions/plan.ts";
 
 const ASK_TIMEOUT_MS = 15_000;
@@ -70,9 +78,9 @@ export async function stopParts(
   parts: readonly string[],
   timeoutMs: number,
 ): Promise<void> {
-  await ask(context, { verb: "stop", parts });
+  await ask(context, stopNamed, { parts: [...parts] });
   for (const until = performance.now() + timeoutMs; performance.now() < until; await sleep(100)) {
-    const reply = await ask(context, { verb: "status" });
+    const reply = await ask(context, listParts, {});
     const alive = reply.parts.filter(
       ({ name, phase }) => parts.includes(name) && isAlive({ phase } as PartState),
     );
@@ -87,7 +95,7 @@ export async function stopParts(
 
 /** @throws PartsError */
 export async function startParts(context: PartContext, parts: readonly string[]): Promise<void> {
-  await ask(context, { verb: "start", parts });
+  await ask(context, startNamed, { parts: [...parts] });
 }
 
 /**
@@ -96,16 +104,16 @@ export async function startParts(context: PartContext, parts: readonly string[])
  * @returns false when no supervisor runs
  */
 export async function startHeldParts({ layout }: PartContext): Promise<boolean> {
-  const socket = layout.run("supervisor.sock");
-  const reply = await askSupervisor(socket, { verb: "status" });
+  const socket = layout.supervisorSocket;
+  const reply = await askSupervisor(socket, listParts, {});
   if (reply === null) return false;
   const parts = reply.parts.filter(({ isHeld }) => isHeld).map(({ name }) => name);
-  return (await askSupervisor(socket, { verb: "start", parts })) !== null;
+  return (await askSupervisor(socket, startNamed, { parts })) !== null;
 }
 
 /** @throws PartsError for a name that is no part of this appliance */
 export async function requireParts(context: PartContext, parts: readonly string[]): Promise<void> {
-  const known = (await ask(context, { verb: "status" })).parts.map(({ name }) => name);
+  const known = (await ask(context, listParts, {})).parts.map(({ name }) => name);
   const unknown = parts.filter((part) => !known.includes(part));
   if (unknown.length > 0)
     throw new PartsError(
@@ -115,8 +123,12 @@ export async function requireParts(context: PartContext, parts: readonly string[
     );
 }
 
-async function ask({ layout }: PartContext, request: Parameters<typeof askSupervisor>[1]) {
-  const reply = await askSupervisor(layout.run("supervisor.sock"), request);
+async function ask<Request extends TSchema>(
+  { layout }: PartContext,
+  operation: Operation<Request, typeof listParts.reply>,
+  request: Static<Request>,
+): Promise<SupervisorReply> {
+  const reply = await askSupervisor(layout.supervisorSocket, operation, request);
   if (reply === null)
     throw new PartsError(
       "not_running",

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { leaves } from "../audit/command-audit.ts";
 import type { OperatorShell } from "./ask-operator.ts";
-import { formatInstant } from "./decisions/quantities.ts";
+import { formatInstant } from "../status/decisions/quantities.ts";
 import { showPolicies, tryPolicies } from "./policy-trial.ts";
 
 export function addPolicyCommands(

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { leaves } from "../audit/command-audit.ts";
 import { approved, ProofError, proofOf, type ProofOptions } from "./approval-commands.ts";
 import type { OperatorShell } from "./ask-operator.ts";
-import { askVault } from "./ask-vault.ts";
+import { askVault } from "../operator/ask-vault.ts";
 import { restoreVaultKeys } from "./restore-vault-keys.ts";
 import { collected } from "@resontech/frame/collected";
 import { two } from "./two-people.ts";

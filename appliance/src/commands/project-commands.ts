@@ -3,7 +3,7 @@ import type { ProjectFacts } from "@resontech/contracts/operator-projects";
 import type { Command } from "commander";
 import { leaves } from "../audit/command-audit.ts";
 import { type OperatorShell, printedAnswer } from "./ask-operator.ts";
-import { formatInstant, formatSize } from "./decisions/quantities.ts";
+import { formatInstant, formatSize } from "../status/decisions/quantities.ts";
 
 const HEAD = ["PROJECT", "NAME", "TEAM", "LEADS", "MEMBERS", "BUCKET", "QUOTA", "SINCE"];
 

@@ -2,9 +2,8 @@
 import { resolve } from "node:path";
 import { connectOperator, operated } from "../audit/operator-record.ts";
 import { readAuditKeys } from "../config/audit-keys.ts";
-import { uidOf } from "@resontech/frame/layout";
-import type { PartContext } from "../parts/context.ts";
-import { runOnce } from "../supervisor/run-once.ts";
+import { type PartContext, userOfPart } from "../parts/context.ts";
+import { runOnce } from "../parts/run-once.ts";
 
 export type RestoredKeys = { restored: number; kept: number; destroyed: number };
 
@@ -12,10 +11,8 @@ export type RestoredKeys = { restored: number; kept: number; destroyed: number }
  * What was destroyed on purpose stays destroyed. The vault must be stopped, and its user must be able to read the copy.
  * @throws AuditUnavailable before anything is put back, or with what the vault's program says
  */
-export async function restoreVaultKeys(
-  { config, layout }: PartContext,
-  copy: string,
-): Promise<RestoredKeys> {
+export async function restoreVaultKeys(context: PartContext, copy: string): Promise<RestoredKeys> {
+  const { layout } = context;
   await using producer = await connectOperator(layout);
   const operation = {
     ...({ type: "privacy.keys.restore", action: "appliance privacy restore-keys" } as const),
@@ -28,7 +25,7 @@ export async function restoreVaultKeys(
     const said = await runOnce(
       layout.release("bin", "node"),
       args,
-      uidOf(config, "vault"),
+      userOfPart(context, "vault"),
       environment,
     );
     const result = JSON.parse(said) as RestoredKeys;

@@ -8,7 +8,7 @@ import type { PartContext } from "../parts/context.ts";
 import { type GatheredBundle, gatherBundle } from "../support/gather-bundle.ts";
 import { writeBundle, type WrittenBundle } from "../support/write-bundle.ts";
 import type { OperatorShell } from "./ask-operator.ts";
-import { formatSize } from "./decisions/quantities.ts";
+import { formatSize } from "../status/decisions/quantities.ts";
 
 const DEFAULT_MB = 50;
 const MAX_MB = 2_000;

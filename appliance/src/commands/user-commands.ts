@@ -4,8 +4,8 @@ import type { VaultStatus } from "@resontech/contracts/vault-control";
 import { type Command, InvalidArgumentError } from "commander";
 import { leaves } from "../audit/command-audit.ts";
 import { type OperatorShell, printedAnswer } from "./ask-operator.ts";
-import { askVault, VaultRefusedError } from "./ask-vault.ts";
-import { formatInstant, formatSize, parseSize } from "./decisions/quantities.ts";
+import { askVault, VaultRefusedError } from "../operator/ask-vault.ts";
+import { formatInstant, formatSize, parseSize } from "../status/decisions/quantities.ts";
 import { KEY_HEAD, keyRows } from "./key-commands.ts";
 
 const TRACE_HEAD = ["WHAT", "ROWS", "WHEN FORGOTTEN"];

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { PartContext } from "../parts/context.ts";
 import { existsSync, readFileSync } from "node:fs";
 import { endOfLog } from "./decisions/end-of-log.ts";
-import { logOf } from "./log-of.ts";
-import { askSupervisor } from "../supervisor/control.ts";
+import { logOf } from "../status/log-of.ts";
+import { askSupervisor, listParts } from "../supervisor/control.ts";
 
 /** So many crashes in a row are no accident: waiting longer helps nobody. */
 const GIVE_UP_AFTER_RESTARTS = 5;
@@ -24,7 +24,7 @@ export async function waitHealthy(
   const restartsBefore = new Map<string, number>();
   const startedAt = performance.now();
   for (;;) {
-    const reply = await askSupervisor(context.layout.run("supervisor.sock"), { verb: "status" });
+    const reply = await askSupervisor(context.layout.supervisorSocket, listParts, {});
     const running = reply !== null;
     const parts = reply?.parts ?? [];
     const wanted = parts.filter((part) => only === undefined || only.includes(part.name));

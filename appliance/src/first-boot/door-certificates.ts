@@ -1,16 +1,9 @@
 /** Certificates of what people's programs and nodes dial: the customer's, where there is one that holds; else the appliance's own. */
-import { formerName } from "@resontech/contracts/former-name";
+import { serverNames } from "@resontech/frame/server-names";
 import type { CertificateAuthority } from "../ca/certificate-authority.ts";
 import { customersCertificate, showCustomers } from "../ca/door-certificate.ts";
 import type { Owner } from "../config/owned-file.ts";
 import type { PartContext } from "../parts/context.ts";
-
-/** By which the appliance's own servers are called. */
-export function serverNames({ config }: Pick<PartContext, "config">): string[] {
-  return [
-    ...new Set([config.name, ...formerName(config), config.address, "localhost", "127.0.0.1"]),
-  ];
-}
 
 /** `server.crt` and `server.key` of a door, in its folder of secrets. */
 export async function ensureDoorCertificate(
@@ -19,6 +12,7 @@ export async function ensureDoorCertificate(
   ca: CertificateAuthority,
 ): Promise<void> {
   const customers = customersCertificate(context.layout);
-  if (customers === null) await ca.ensureServer(folder, owner, "server", serverNames(context));
+  if (customers === null)
+    await ca.ensureServer(folder, owner, "server", serverNames(context.config));
   else showCustomers(folder, owner, customers);
 }

@@ -1,15 +1,40 @@
-/** What a declared part needs to start: its folders, certificates and configuration. Each step keeps what is there. */
-import { type PartDeclaration, secretOf } from "@resontech/frame/define-part";
+/** What a declared part needs to start: its folders, certificates, secrets and configuration. Each step keeps what is there. */
+import { existsSync, readFileSync } from "node:fs";
+import {
+  type FramelessPart,
+  type OwnPart,
+  type PartDeclaration,
+  type PartFacts,
+  type Peer,
+  dataFoldersOf,
+  secretOf,
+  userOf,
+} from "@resontech/frame/define-part";
+import { partNamed } from "@resontech/frame/part-facts";
 import { processConfigOf } from "@resontech/frame/process-config";
 import type { CertificateAuthority } from "../ca/certificate-authority.ts";
-import { ensureFolder, type Owner, readableBy, writeOwned } from "../config/owned-file.ts";
+import { ensureFolder, type Owner, readableBy, ROOT, writeOwned } from "../config/owned-file.ts";
 import type { PartContext } from "../parts/context.ts";
+import { partFactsOf } from "../parts/part-facts-of.ts";
 import { ensureDoorCertificate } from "./door-certificates.ts";
+import { makeSecret } from "./make-secret.ts";
 
-export function makePartFolders({ config, layout }: PartContext, part: PartDeclaration): void {
-  const id = config.uidBase + part.user;
-  ensureFolder(secretOf(part, layout), readableBy(id), 0o750);
-  if (part.data !== null) ensureFolder(layout.partData(part.name), { uid: id, gid: id }, 0o700);
+export function makePartFolders(context: PartContext, part: PartDeclaration): void {
+  const { config, layout } = context;
+  const id = userOf(config, part);
+  const secrets = secretOf(part, layout);
+  if (part.keepsSecrets === true) ensureFolder(secrets, { uid: id, gid: id }, 0o700);
+  else ensureFolder(secrets, readableBy(id), 0o750);
+  for (const { name, owner, readers, mode } of dataFoldersOf(part)) {
+    const uid = owner === "root" ? ROOT.uid : id;
+    ensureFolder(layout.data(name), { uid, gid: groupOf(context, readers) ?? id }, mode);
+  }
+}
+
+function groupOf({ config, parts }: PartContext, readers: Peer | undefined): number | undefined {
+  if (readers === undefined) return undefined;
+  if (readers === "root") return ROOT.gid;
+  return userOf(config, partNamed(parts, readers));
 }
 
 export async function makePartCertificates(
@@ -17,41 +42,76 @@ export async function makePartCertificates(
   part: PartDeclaration,
   ca: CertificateAuthority,
 ): Promise<void> {
-  const [folder, owner] = [secretOf(part, context.layout), ownerOf(context, part)];
+  const [folder, owner] = [secretOf(part, context.layout), readerOf(context, part)];
   for (const certificate of part.certificates)
     if ("isDoor" in certificate) await ensureDoorCertificate(context, { folder, owner }, ca);
-    else if (certificate.dnsNames.length === 0)
-      await ca.ensureClient(folder, owner, certificate.name);
-    else await ca.ensureServer(folder, owner, certificate.name, [...certificate.dnsNames]);
+    else if ("isAuthority" in certificate) await ca.ensureIntermediate(folder, owner);
+    else {
+      const { name, dnsNames } = certificate;
+      const names = typeof dnsNames === "function" ? dnsNames(context.config) : dnsNames;
+      if (names.length === 0) await ca.ensureClient(folder, owner, name);
+      else await ca.ensureServer(folder, owner, name, [...names]);
+    }
 }
 
-/** Renews in place what is due of a part that people's programs dial, and that sees by itself that another certificate lies there. */
-export async function renewPartDoor(
-  context: PartContext,
-  part: PartDeclaration,
-  ca: CertificateAuthority,
-): Promise<void> {
-  if (!part.certificates.some((certificate) => "isDoor" in certificate)) return;
-  const [folder, owner] = [secretOf(part, context.layout), ownerOf(context, part)];
-  await ensureDoorCertificate(context, { folder, owner }, ca);
+/** Whoever renews the certificate of such a part has to tell it. */
+export function isToldOfRenewal({ certificateChange }: PartDeclaration): boolean {
+  return certificateChange?.toldBy === "renewal";
 }
 
-function ownerOf({ config }: PartContext, { user }: PartDeclaration): Owner {
-  return readableBy(config.uidBase + user);
+/** Whether people's programs or nodes dial it, under the appliance's names. */
+export function isDialled({ certificates, certificateChange }: PartDeclaration): boolean {
+  return (
+    certificateChange !== undefined || certificates.some((certificate) => "isDoor" in certificate)
+  );
+}
+
+/** What another part has comes after all that are made: {@link copyPartSecrets}. */
+export function makePartSecrets(context: PartContext, part: PartDeclaration): void {
+  for (const secret of part.secrets ?? []) {
+    if (!("kind" in secret) || secret.isWanted?.(partFactsOf(context)) === false) continue;
+    const file = secretOf(part, context.layout, secret.name);
+    if (!existsSync(file))
+      writeOwned(file, makeSecret(secret.kind), readerOf(context, part), 0o440);
+  }
+}
+
+export function copyPartSecrets(context: PartContext, part: PartDeclaration): void {
+  const { layout, parts } = context;
+  for (const secret of part.secrets ?? []) {
+    if (!("sameAs" in secret)) continue;
+    const source = secretOf(partNamed(parts, secret.sameAs.part), layout, secret.sameAs.name);
+    const file = secretOf(part, layout, secret.name);
+    writeOwned(file, readFileSync(source), readerOf(context, part), 0o440);
+  }
+}
+
+/** Root writes them, and the part reads. */
+function readerOf({ config }: PartContext, part: PartDeclaration): Owner {
+  return readableBy(userOf(config, part));
 }
 
 /** What it reads: its configuration, or the files of an engine. */
 export function writePartConfig(context: PartContext, part: PartDeclaration): void {
-  const { config, layout } = context;
-  const [facts, owner] = [{ layout, appliance: config }, ownerOf(context, part)];
+  const { layout } = context;
+  const [facts, owner] = [partFactsOf(context), readerOf(context, part)];
+  for (const { file, settle, holds = () => true } of part.settled ?? []) {
+    const settled = facts.read(layout.setting(file));
+    if (settled === null || !holds(settled))
+      writeOwned(layout.setting(file), settle(facts), ROOT, 0o444);
+  }
   if ("files" in part)
     for (const { name, text } of part.files)
       writeOwned(secretOf(part, layout, name), text(facts), owner, 0o440);
-  else
+  else if (!("image" in part))
     writeOwned(
       layout.processConfig(part.name),
-      `${JSON.stringify(processConfigOf(part, facts), null, 2)}\n`,
+      `${JSON.stringify(configOf(part, facts), null, 2)}\n`,
       owner,
       0o440,
     );
+}
+
+function configOf(part: OwnPart | FramelessPart, facts: PartFacts): unknown {
+  return "config" in part ? processConfigOf(part, facts) : part.ownConfig.from(facts);
 }

@@ -2,7 +2,7 @@
 import type { AskedAdmission, ImageFacts } from "@resontech/contracts/operator-images";
 import type { AskOperator } from "@resontech/contracts/operator-routes";
 import { ownRepository } from "@resontech/contracts/own-image";
-import { ownRepositories, putOwnImage, removeOwnImage } from "@resontech/registry-mirror/own-image";
+import { ownRepositories, putOwnImage, removeOwnImage } from "@resontech/registry/own-image";
 import type { ImageArchive } from "./image-archive.ts";
 
 export type ImageStore = { ask: AskOperator; storageDir: string };

@@ -2,11 +2,9 @@
 import { readFileSync } from "node:fs";
 import type { KeycloakAddress } from "@resontech/keycloak/address";
 import { KeycloakAdmin } from "@resontech/keycloak/admin-api";
+import { KEYCLOAK_CLIENT } from "@resontech/keycloak/part";
 import type { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../parts/context.ts";
-
-/** Of certificates with which the appliance and the front door come to Keycloak. */
-export const KEYCLOAK_CLIENT = "keycloak-client";
 
 export const APPLIANCE_CLIENT = "resontech-appliance";
 

@@ -11,12 +11,11 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
+import { KEPT_FOLDER } from "@resontech/postgres/part";
 import { syncNow } from "@resontech/frame/durable-file-now";
 
-const KEPT = "postgres-kept";
-
 export function keptDatabase(root: string, ...path: string[]): string {
-  return join(root, "data", KEPT, ...path);
+  return join(root, "data", KEPT_FOLDER, ...path);
 }
 
 /** The release whose database is kept; null where none is, or its copy was cut. */

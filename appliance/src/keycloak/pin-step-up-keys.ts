@@ -1,6 +1,5 @@
 /** Writes down for auditd and the vault by whose signatures they believe that a person agreed: keys of the realm, and who holds which role. */
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { GIVEN_ROLES } from "@resontech/contracts/http-approvals";
 import { StepUpKeys } from "@resontech/contracts/step-up-keys";
 import type { KeycloakAdmin } from "@resontech/keycloak/admin-api";
@@ -8,7 +7,6 @@ import { askKeycloak, type KeycloakAddress } from "@resontech/keycloak/address";
 import { REALM } from "@resontech/keycloak/realm-definition";
 import { Value } from "typebox/value";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
-import type { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../parts/context.ts";
 import { applianceAdmin, keycloakAddress } from "./appliance-admin.ts";
 import { changeOfKeys, pinnedKeys, type RealmKey } from "./decisions/pinned-keys.ts";
@@ -17,16 +15,12 @@ import { REALM_CLIENTS } from "./own-realm.ts";
 /** Holders of one role that are named. */
 const MOST_HOLDERS = 1_000;
 
-export function stepUpKeysFile(layout: Pick<Layout, "etc">): string {
-  return join(layout.etc, "step-up-keys.json");
-}
-
 /** Of this appliance; as {@link pinStepUpKeys}. */
 export async function pinRealmKeys(
   context: PartContext,
 ): Promise<{ added: number; retired: number }> {
   return await pinStepUpKeys(
-    stepUpKeysFile(context.layout),
+    context.layout.stepUpKeysFile,
     keycloakAddress(context),
     await applianceAdmin(context),
   );

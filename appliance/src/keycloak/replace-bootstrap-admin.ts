@@ -6,15 +6,15 @@ import { createPublicKey } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
 import { KeycloakAdmin } from "@resontech/keycloak/admin-api";
+import { BOOTSTRAP_USERNAME, BOOTSTRAPPED_FILE } from "@resontech/keycloak/part";
 import type { PartContext } from "../parts/context.ts";
 import { applianceAdmin, APPLIANCE_CLIENT, keycloakAddress } from "./appliance-admin.ts";
-
-export const BOOTSTRAP_USERNAME = "bootstrap";
 
 /** Nobody but the appliance administers Keycloak. */
 export async function replaceBootstrapAdmin(context: PartContext): Promise<void> {
   const { layout } = context;
-  const marker = bootstrappedMarker(context);
+  // While it is missing, Keycloak is started with its temporary administrator.
+  const marker = layout.secrets("appliance", BOOTSTRAPPED_FILE);
   if (existsSync(marker)) return;
   const passwordFile = layout.secrets("keycloak", "bootstrap-password");
   const keyPem = readFileSync(layout.secrets("appliance", "keycloak-admin.key"), "utf8");
@@ -32,11 +32,6 @@ export async function replaceBootstrapAdmin(context: PartContext): Promise<void>
     await own.delete(`/master/users/${id}`);
   writeOwned(marker, "", ROOT, 0o400);
   rmSync(passwordFile, { force: true });
-}
-
-/** While it is missing, Keycloak is started with its temporary administrator. */
-export function bootstrappedMarker({ layout }: PartContext): string {
-  return layout.secrets("appliance", "keycloak-bootstrapped");
 }
 
 async function makeOwnClient(admin: KeycloakAdmin, keyPem: string): Promise<void> {

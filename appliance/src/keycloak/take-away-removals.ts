@@ -6,11 +6,10 @@ import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import Docker from "dockerode";
 import { type PostgresShell, shellInContainer } from "../backup/postgres-archive.ts";
-import { uidOf } from "@resontech/frame/layout";
 import { containerName } from "../parts/container-runner.ts";
-import type { PartContext } from "../parts/context.ts";
+import { type PartContext, userOfPart } from "../parts/context.ts";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
-import { KEPT_INSIDE } from "../parts/keycloak.ts";
+import { KEPT_INSIDE } from "@resontech/postgres/part";
 import { KEPT_QUERY, removalsStatement } from "./decisions/removals-statement.ts";
 import { keptDatabase, readKeptRelease } from "./kept-database.ts";
 
@@ -31,14 +30,15 @@ export class RemovalsFailedError extends Error {
 }
 
 /** @throws RemovalsFailedError */
-export async function takeAwayRemovals({ config, layout }: PartContext): Promise<void> {
+export async function takeAwayRemovals(context: PartContext): Promise<void> {
+  const { config, layout } = context;
   if (readKeptRelease(layout.root) === null)
     throw new RemovalsFailedError("no database of an earlier release is kept here");
   const { containerEngine, ports } = config;
   const socketPath =
     containerEngine.kind === "podman" ? layout.podmanSocket : containerEngine.socket;
   const shell = shellInContainer(new Docker({ socketPath }), containerName(layout, "postgres"));
-  const uid = uidOf(config, "postgres");
+  const uid = userOfPart(context, "postgres");
   try {
     const kept = await answered(shell, ports.postgres);
     const file = keptDatabase(layout.root, "removals.sql");

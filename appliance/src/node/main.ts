@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { asTable } from "@resontech/cli/table";
 import { Command, CommanderError } from "commander";
 import { versionOf } from "../release.ts";
-import { askSupervisor } from "../supervisor/control.ts";
+import { askSupervisor, listParts } from "../supervisor/control.ts";
 import { openNode } from "./node-context.ts";
 import { prepareNode } from "./prepare-node.ts";
 import { startNode, stopNode, superviseNode } from "./supervise-node.ts";
@@ -54,7 +54,7 @@ program
   .option("--json", "one JSON line", false)
   .action(async ({ json }: { json: boolean }) => {
     const { layout, config } = openNode(root());
-    const answer = await askSupervisor(layout.run("supervisor.sock"), { verb: "status" });
+    const answer = await askSupervisor(layout.supervisorSocket, listParts, {});
     const parts = answer?.parts ?? [];
     if (json) process.stdout.write(`${JSON.stringify({ node: config.node, parts })}\n`);
     else if (answer === null) process.stderr.write("not running: appliance-node start\n");

@@ -1,6 +1,6 @@
 /** The parts of a node, under the same supervisor that an appliance has. */
 import { realpathSync } from "node:fs";
-import { agentPart } from "../parts/own-processes.ts";
+import { agentPart } from "../parts/agent.ts";
 import { containerEngineParts } from "../parts/context.ts";
 import type { Part } from "../parts/part.ts";
 import { podmanPart } from "../parts/podman.ts";

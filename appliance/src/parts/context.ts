@@ -1,7 +1,8 @@
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
-import type { PartDeclaration } from "@resontech/frame/define-part";
+import { type PartDeclaration, userOf } from "@resontech/frame/define-part";
 import type { Layout } from "@resontech/frame/layout";
+import { partNamed } from "@resontech/frame/part-facts";
 
 /** A release on a host, of either kind: an appliance's or a node's. */
 export type ReleaseContext = {
@@ -15,6 +16,14 @@ export type PartContext = ReleaseContext & {
   /** Those that are folders of `parts/`. */
   parts: readonly PartDeclaration[];
 };
+
+/** uid and gid of the processes of a part. @throws TypeError for one that is not declared */
+export function userOfPart(
+  { config, parts }: { config: Pick<ApplianceConfig, "uidBase">; parts: PartContext["parts"] },
+  name: string,
+): number {
+  return userOf(config, partNamed(parts, name));
+}
 
 /** `<name>:<port>/<repository>@<digest>` of one of the release's images, as the local registry serves it. */
 export function imageReference({ config, release }: PartContext, repository: string): string {

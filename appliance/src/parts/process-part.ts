@@ -1,6 +1,4 @@
-import type { UID_OFFSETS } from "@resontech/contracts/appliance-config";
 import { SYSTEM_PATH } from "../host-tools/tools-environment.ts";
-import { uidOf } from "@resontech/frame/layout";
 import { filesRun } from "../measure/files-run.ts";
 import type { PartContext, ReleaseContext } from "./context.ts";
 import type { Part } from "./part.ts";
@@ -8,8 +6,8 @@ import type { HeldSocket } from "./held-socket.ts";
 import { endLeftover } from "./process-identity.ts";
 import { startProcess } from "./process-runner.ts";
 
-/** Whose uid a process runs under, by name or as its declaration says it; `root` for the agent and the container engine, which need the host. */
-export type PartUser = keyof typeof UID_OFFSETS | number | "root";
+/** Whose uid a process runs under, as its declaration says it; `root` for the agent and the container engine, which need the host. */
+export type PartUser = number | "root";
 
 export type ProcessPart = {
   name: string;
@@ -44,8 +42,7 @@ export function processPart(context: PartContext, { user, ...spec }: ProcessPart
 }
 
 function uidOfPart({ config }: PartContext, user: PartUser): number {
-  if (user === "root") return 0;
-  return typeof user === "number" ? config.uidBase + user : uidOf(config, user);
+  return user === "root" ? 0 : config.uidBase + user;
 }
 
 /** The same of root's, on a host of either kind: an appliance's or a node's. */

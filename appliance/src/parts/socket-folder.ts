@@ -1,16 +1,17 @@
-import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync } from "node:fs";
 
 /**
  * A folder whose owner makes a socket in it that its group may open. Set-group-id: the socket gets the group without the owner being a
- * member of it. What a killed process left is taken away: not every program replaces an old socket.
+ * member of it.
+ *
+ * @param isRoots nobody but root asks: the group may do nothing
  */
 export function makeSocketFolder(
   folder: string,
   { uid, gid }: { uid: number; gid: number },
-  socket?: string,
+  isRoots = false,
 ): void {
   mkdirSync(folder, { recursive: true });
   chownSync(folder, uid, gid);
-  chmodSync(folder, 0o2750);
-  if (socket !== undefined) rmSync(socket, { force: true });
+  chmodSync(folder, isRoots ? 0o2700 : 0o2750);
 }

@@ -7,7 +7,7 @@ import { SYSTEM_PATH } from "../host-tools/tools-environment.ts";
 import type { Layout } from "@resontech/frame/layout";
 import { asideFile } from "../parts/overlapped-part.ts";
 import type { Part } from "../parts/part.ts";
-import { askSupervisor } from "./control.ts";
+import { askSupervisor, keepNamed, listParts, stopAll } from "./control.ts";
 import { isManagedBySystemd, systemctl, unitName } from "./systemd-unit.ts";
 
 const START_LIMIT_MS = 15_000;
@@ -18,8 +18,8 @@ const START_LIMIT_MS = 15_000;
  * @param args of the release's Node, which run it in the foreground
  */
 export async function startSupervisor(layout: Layout, args: readonly string[]): Promise<void> {
-  const socket = layout.run("supervisor.sock");
-  if ((await askSupervisor(socket, { verb: "status" })) !== null) return;
+  const socket = layout.supervisorSocket;
+  if ((await askSupervisor(socket, listParts, {})) !== null) return;
   if (isManagedBySystemd(layout.instance)) {
     systemctl("start", unitName(layout.instance));
     return;
@@ -42,7 +42,7 @@ export async function startSupervisor(layout: Layout, args: readonly string[]): 
     ended = signal ?? `exit ${code ?? "?"}`;
   });
   for (let waitedMs = 0; waitedMs < START_LIMIT_MS; waitedMs += 100) {
-    if ((await askSupervisor(socket, { verb: "status" })) !== null) return;
+    if ((await askSupervisor(socket, listParts, {})) !== null) return;
     if (ended !== null) break;
     await sleep(100);
   }
@@ -64,15 +64,15 @@ export async function stopSupervisor(
   timeoutMs: number,
   kept: readonly string[] = [],
 ): Promise<boolean> {
-  const socket = layout.run("supervisor.sock");
-  if (kept.length > 0) await askSupervisor(socket, { verb: "keep", parts: kept });
-  const wasRunning = (await askSupervisor(socket, { verb: "status" })) !== null;
+  const socket = layout.supervisorSocket;
+  if (kept.length > 0) await askSupervisor(socket, keepNamed, { parts: [...kept] });
+  const wasRunning = (await askSupervisor(socket, listParts, {})) !== null;
   // Else systemd would take the end for a crash and start it again.
   if (isManagedBySystemd(layout.instance)) systemctl("stop", unitName(layout.instance));
-  if ((await askSupervisor(socket, { verb: "stop" })) === null)
+  if ((await askSupervisor(socket, stopAll, {})) === null)
     return (await endLeftovers(layout, without(parts(), kept))) || wasRunning;
   for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += 200) {
-    if ((await askSupervisor(socket, { verb: "status" })) === null) return true;
+    if ((await askSupervisor(socket, listParts, {})) === null) return true;
     await sleep(200);
   }
   throw new Error(

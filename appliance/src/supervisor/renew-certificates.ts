@@ -15,11 +15,10 @@ export function renewDaily(context: PartContext, log: Logger): Disposable {
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** NATS reads its files again and ends no connection for it. The registry reads them at a start alone: it is ended, and is back within a second. */
 export async function renewNow(context: PartContext, log: Logger): Promise<void> {
   await renewLiveDoors(context);
-  for (const part of await renewToldDoors(context)) {
+  for (const { part, signal } of await renewToldDoors(context)) {
     log.info({ part }, "its certificate was renewed");
-    signalRecorded(context.layout.run(`${part}.pid`), part === "nats" ? "SIGHUP" : "SIGTERM");
+    signalRecorded(context.layout.run(`${part}.pid`), signal);
   }
 }

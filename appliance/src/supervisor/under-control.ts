@@ -35,14 +35,17 @@ export async function underControl(
   const stopAsked = new AbortController();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopAsked.abort());
   const running: { supervisor: Supervisor | null } = { supervisor: null };
-  const control = await listenControl(layout.run("supervisor.sock"), (request) => {
-    const { supervisor } = running;
-    if (request.verb === "stop" && request.parts === undefined) stopAsked.abort();
-    if (request.verb === "stop" && request.parts !== undefined) supervisor?.hold(request.parts);
-    if (request.verb === "keep") supervisor?.keep(request.parts);
-    if (request.verb === "start") supervisor?.release(request.parts);
-    return { parts: supervisor?.status() ?? [] };
-  });
+  await using _control = await listenControl(
+    layout.supervisorSocket,
+    {
+      status: () => running.supervisor?.status() ?? [],
+      stop: () => stopAsked.abort(),
+      hold: (parts) => running.supervisor?.hold(parts),
+      release: (parts) => running.supervisor?.release(parts),
+      keep: (parts) => running.supervisor?.keep(parts),
+    },
+    log,
+  );
   const run = async (supervisor: Supervisor): Promise<void> => {
     running.supervisor = supervisor;
     stopAsked.signal.addEventListener("abort", () => supervisor.stop());
@@ -51,9 +54,5 @@ export async function underControl(
     await supervisor.run();
     log.info("every part has ended");
   };
-  try {
-    await work({ log, run });
-  } finally {
-    control.close();
-  }
+  await work({ log, run });
 }

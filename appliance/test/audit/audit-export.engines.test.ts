@@ -240,7 +240,7 @@ t.test(
   "the journal of model calls is exported with proofs, and the verifier finds the first call that is wrong",
   async (t) => {
     const [auditd, context, layout] = await started(t, `t${process.pid}-c`);
-    const folder = layout.partData("serving", "calls");
+    const folder = layout.data("serving", "calls");
     const { journal } = await CallJournal.open(folder);
     const { notes } = EndNotes.open(folder);
     await using producer = await connectProducer({

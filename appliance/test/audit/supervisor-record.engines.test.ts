@@ -9,7 +9,7 @@ import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { SupervisorRecord } from "../../src/audit/supervisor-record.ts";
 import { FileDigests } from "../../src/measure/file-digests.ts";
 import { Layout } from "@resontech/frame/layout";
-import { notePutBack, tellPutBack } from "../../src/supervisor/tell-put-back.ts";
+import { notePutBack, tellPutBack } from "../../src/backup/tell-put-back.ts";
 import { Supervisor } from "../../src/supervisor/supervisor.ts";
 import { shellPart } from "../supervisor/shell-part.ts";
 import { auditdWithSocket } from "./auditd-with-socket.ts";

@@ -75,7 +75,7 @@ class House implements AsyncDisposable {
     });
     writeFileSync(this.layout.secrets("vault", "key-encryption.key"), "never in a backup");
     writeFileSync(this.layout.data("agent", "node.crt"), address);
-    writeFileSync(this.layout.partData("serving", "calls", "1.jsonl"), '{"call":1}\n');
+    writeFileSync(this.layout.data("serving", "calls", "1.jsonl"), '{"call":1}\n');
     writeFileSync(this.layout.data("s3", "iam", "users.json"), `{"of":"${address}"}`);
     writeFileSync(this.layout.data("credentials.txt"), address, { mode: 0o600 });
     this.auditd = this.fixture();

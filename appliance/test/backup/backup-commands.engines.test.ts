@@ -30,7 +30,7 @@ import {
   type RestoreOptions,
 } from "../../src/backup/restore-appliance.ts";
 import { Layout } from "@resontech/frame/layout";
-import { openContext } from "../../src/supervisor/supervise.ts";
+import { openContext } from "../../src/supervise.ts";
 import { loadPostgresImage, servePostgres } from "./postgres-container.ts";
 import { freePort } from "../../../dev/free-port.ts";
 

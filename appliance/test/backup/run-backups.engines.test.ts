@@ -7,7 +7,7 @@ import t, { type Test } from "tap";
 import { noteBackup, writeBackupSchedule } from "../../src/backup/backup-schedule.ts";
 import { readBackupFacts } from "../../src/backup/read-backup-facts.ts";
 import { Layout } from "@resontech/frame/layout";
-import { runBackups } from "../../src/supervisor/run-backups.ts";
+import { runBackups } from "../../src/backup/run-backups.ts";
 
 const SCHEDULE = { target: "/mnt/backup", everyMinutes: 60, keep: 3 };
 

@@ -16,7 +16,7 @@ import { addCertificateCommands } from "../../src/commands/certificate-commands.
 import { renewLiveDoors } from "../../src/first-boot/prepare.ts";
 import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
-import { listenControl } from "../../src/supervisor/control.ts";
+import { answeringSupervisor } from "../supervisor/answering-supervisor.ts";
 import { auditdWithSocket } from "../audit/auditd-with-socket.ts";
 import { CustomersPki } from "../ca/customers-pki.ts";
 
@@ -167,8 +167,7 @@ t.test(
   asRoot,
   async (t) => {
     const { layout, pki, given, said, state, run, shown, chain } = await appliance(t);
-    const server = await listenControl(layout.run("supervisor.sock"), () => ({ parts: [] }));
-    t.teardown(() => server.close());
+    await answeringSupervisor(t, layout.supervisorSocket, {});
     const authority = hash("sha256", pki.ca);
     const dead = { node: "gone", state: "DEAD" };
     let asked = 0;

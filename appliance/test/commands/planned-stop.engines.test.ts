@@ -7,7 +7,7 @@ import { duringPlannedStop, startHeldParts, stopParts } from "../../src/commands
 import { waitHealthy } from "../../src/commands/wait-healthy.ts";
 import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
-import { listenControl } from "../../src/supervisor/control.ts";
+import { answeringSupervisor } from "../supervisor/answering-supervisor.ts";
 import { Supervisor } from "../../src/supervisor/supervisor.ts";
 import { scriptedCoordinator } from "../helper/scripted-coordinator.ts";
 import { shellPart } from "../supervisor/shell-part.ts";
@@ -49,16 +49,15 @@ t.test(
 
     const parts = ["first", "second", "third"].map((name) => shellPart(dir, name, "exec sleep 60"));
     const supervisor = new Supervisor(parts, dir, pino({ level: "silent" }));
-    const control = await listenControl(layout.run("supervisor.sock"), (request) => {
-      if (request.verb === "stop") supervisor.hold(request.parts ?? []);
-      if (request.verb === "start") supervisor.release(request.parts);
-      return { parts: supervisor.status() };
+    await answeringSupervisor(t, layout.supervisorSocket, {
+      status: () => supervisor.status(),
+      hold: (named) => supervisor.hold(named),
+      release: (named) => supervisor.release(named),
     });
     const ended = supervisor.run();
     t.teardown(async () => {
       supervisor.stop();
       await ended;
-      control.close();
     });
     await waitHealthy(context, 10_000, () => {});
     await stopParts(context, ["first", "third"], 5_000);

@@ -7,7 +7,7 @@ import t, { type Test } from "tap";
 import { waitHealthy } from "../../src/commands/wait-healthy.ts";
 import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
-import { listenControl } from "../../src/supervisor/control.ts";
+import { answeringSupervisor } from "../supervisor/answering-supervisor.ts";
 import type { PartStatus } from "../../src/supervisor/supervisor.ts";
 
 /** Parts as each question finds them; the last one for ever. */
@@ -20,27 +20,15 @@ async function supervised(
   const layout = new Layout(t.testdir(), `wait-${name}-${process.pid}`);
   mkdirSync(layout.run(), { recursive: true });
   let asked = 0;
-  const server = await listenControl(layout.run("supervisor.sock"), () => {
-    const part = states[Math.min(asked, states.length - 1)];
-    asked += 1;
-    return {
-      parts: [
-        {
-          name: "postgres",
-          sinceMs: 0,
-          pid: null,
-          port: null,
-          version: "1",
-          lastExit: "exit 1",
-          ...part,
-        } as PartStatus,
-      ],
-    };
+  await answeringSupervisor(t, layout.supervisorSocket, {
+    status: () => {
+      const part = states[Math.min(asked, states.length - 1)];
+      asked += 1;
+      const postgres = { name: "postgres", sinceMs: 0, pid: null, port: null, isHeld: false };
+      return [{ ...postgres, version: "1", lastExit: "exit 1", ...part } as PartStatus];
+    },
   });
-  t.teardown(() => {
-    server.close();
-    rmSync(layout.run(), { recursive: true, force: true });
-  });
+  t.teardown(() => rmSync(layout.run(), { recursive: true, force: true }));
   const config = { containerEngine: { kind: engine } } as ApplianceConfig;
   return { layout, config, release: { version: "1" } as PartContext["release"], parts: [] };
 }

@@ -1,5 +1,6 @@
 import t from "tap";
-import { logKeysOf, readAuditKeys, vaultKeyOf } from "../../src/config/audit-keys.ts";
+import { logKeysOf, vaultKeyOf } from "@resontech/contracts/audit-keys";
+import { readAuditKeys } from "../../src/config/audit-keys.ts";
 import { Layout } from "@resontech/frame/layout";
 
 const LABEL = "box.vault.acme";

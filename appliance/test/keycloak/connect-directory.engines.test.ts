@@ -15,7 +15,7 @@ import { applyRealm } from "@resontech/keycloak/apply-realm";
 import t from "tap";
 import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { RunningKeycloak } from "@resontech/house/running-keycloak";
-import { LDAP_READER, RunningSlapd } from "../../../keycloak/test/helper/running-slapd.ts";
+import { LDAP_READER, RunningSlapd } from "../../../parts/keycloak/test/helper/running-slapd.ts";
 import { readConnections, writeDirectoryCa } from "../../src/config/connections.ts";
 import {
   connectDirectory,
@@ -24,7 +24,7 @@ import {
 } from "../../src/keycloak/connect-directory.ts";
 import { applianceAdmin, keycloakClient } from "../../src/keycloak/appliance-admin.ts";
 import { ownRealm, REALM_CLIENTS } from "../../src/keycloak/own-realm.ts";
-import { pinRealmKeys, stepUpKeysFile } from "../../src/keycloak/pin-step-up-keys.ts";
+import { pinRealmKeys } from "../../src/keycloak/pin-step-up-keys.ts";
 import { compareRealm } from "../../src/keycloak/realm-watch.ts";
 import { replaceBootstrapAdmin } from "../../src/keycloak/replace-bootstrap-admin.ts";
 import { Layout } from "@resontech/frame/layout";
@@ -59,7 +59,7 @@ await replaceBootstrapAdmin(context);
 await applyRealm(await applianceAdmin(context), ownRealm(context));
 
 t.test("whose signatures are believed is pinned by the appliance's own client", async (t) => {
-  const file = stepUpKeysFile(layout);
+  const file = layout.stepUpKeysFile;
   t.same(await pinRealmKeys(context), { added: 0, retired: 0 }, "nobody has signed in yet");
   t.equal(existsSync(file), false);
   // As its first signature does.

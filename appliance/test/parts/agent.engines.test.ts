@@ -8,7 +8,7 @@ import type { AgentConfig } from "@resontech/contracts/agent-config";
 import t from "tap";
 import { Layout } from "@resontech/frame/layout";
 import type { ReleaseContext } from "../../src/parts/context.ts";
-import { agentPart } from "../../src/parts/own-processes.ts";
+import { agentPart } from "../../src/parts/agent.ts";
 import { isStopped } from "../helper/is-stopped.ts";
 import { shippedProgram } from "@resontech/house/shipped-program";
 

@@ -37,7 +37,7 @@ import type { PartContext } from "../../src/parts/context.ts";
 import { declaredPart } from "../../src/parts/declared-part.ts";
 import { gatherBundle } from "../../src/support/gather-bundle.ts";
 import { Supervisor } from "../../src/supervisor/supervisor.ts";
-import { writeFacts } from "../../src/supervisor/write-facts.ts";
+import { writeFacts } from "../../src/write-facts.ts";
 
 const SECRET = "the-secret-of-the-toy";
 const ROOM = 7 * 1024 ** 2;
@@ -122,7 +122,9 @@ async function backedUp(parts: readonly PartDeclaration[]): Promise<string[]> {
     postgres: () => Promise.reject(new Error("no PostgreSQL is here")),
   });
   const names: string[] = [];
-  for (const part of all.filter(({ name }) => parts.some((declared) => declared.name === name)))
+  for (const part of all.filter(({ name }) =>
+    parts.some((part) => part.name === name && part.data?.isBackedUp === true),
+  ))
     for await (const block of part.open() as AsyncIterable<Buffer>)
       if (block.length === 512 && block[0] !== 0) {
         const entry = readTarHeader(block);
@@ -139,7 +141,7 @@ t.test(
     writeFileSync(layout.secrets("toy", "note"), SECRET, { mode: 0o400 });
     await prepare(context);
     const uid = context.config.uidBase + 900;
-    t.match(statSync(layout.partData("toy")), { uid, gid: uid });
+    t.match(statSync(layout.data("toy")), { uid, gid: uid });
     t.equal(statSync(layout.processConfig("toy")).gid, uid);
     t.ok(existsSync(layout.secrets("toy", "client.crt")));
 
@@ -189,5 +191,5 @@ t.test("without its line nothing knows it, and what it kept stays", async (t) =>
   const context = contextWith(PARTS);
   await prepare(context);
   t.notOk((await backedUp(PARTS)).some((name) => name.startsWith("data/toy")));
-  t.equal(readFileSync(layout.partData("toy", "kept"), "utf8"), "what the toy keeps");
+  t.equal(readFileSync(layout.data("toy", "kept"), "utf8"), "what the toy keeps");
 });

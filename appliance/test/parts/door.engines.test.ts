@@ -8,7 +8,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
 import { ensureHaproxy } from "@resontech/airgap/haproxy";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
-import { renderDoorConfig } from "@resontech/gateway/door-config";
+import { renderDoorConfig } from "@resontech/door/door-config";
+import { PARTS } from "@resontech/parts";
 import t from "tap";
 import { CustomersPki } from "../ca/customers-pki.ts";
 import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
@@ -16,10 +17,12 @@ import { judgeCertificate } from "../../src/ca/decisions/judge-certificate.ts";
 import { giveUpCustomers, keepNext, putInForce } from "../../src/ca/door-certificate.ts";
 import { ensureFolder, readableBy, ROOT, writeOwned } from "../../src/config/owned-file.ts";
 import { renewLiveDoors } from "../../src/first-boot/prepare.ts";
-import { Layout, uidOf } from "@resontech/frame/layout";
-import { apiSocket } from "../../src/parts/api-socket.ts";
+import { coordinator as coordinatorPart } from "@resontech/coordinator/part";
+import { door } from "@resontech/door/part";
+import { socketOf, userOf } from "@resontech/frame/define-part";
+import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
-import { doorPart } from "../../src/parts/door.ts";
+import { declaredPart } from "../../src/parts/declared-part.ts";
 import { httpsGet } from "../../src/parts/health.ts";
 import type { Running } from "../../src/parts/part.ts";
 import { freePort } from "../../../dev/free-port.ts";
@@ -33,8 +36,8 @@ const config = {
   ports: { api: await freePort() },
 } as ApplianceConfig;
 const release = { version: "1", tree: [], engines: {} } as unknown as PartContext["release"];
-const context: PartContext = { layout, config, release, parts: [] };
-const owner = readableBy(uidOf(config, "door"));
+const context: PartContext = { layout, config, release, parts: PARTS };
+const owner = readableBy(userOf(config, door));
 symlinkSync(dirname(await ensureHaproxy()), layout.release("engines", "haproxy"));
 // Open on the way to its sockets, whoever made the first of the two.
 for (const folder of [layout.run(".."), layout.run()]) ensureFolder(folder, ROOT, 0o755);
@@ -49,7 +52,7 @@ const file = layout.secrets("door", "haproxy.cfg");
 const good = renderDoorConfig({
   ...{ address: "127.0.0.1", port: config.ports.api, name: "localhost" },
   certFile: layout.secrets("door", "server.crt"),
-  coordinatorSocket: apiSocket(layout),
+  coordinatorSocket: socketOf(coordinatorPart, layout, "api"),
   servingSocket: layout.run("serving", "sock"),
   keycloak: {
     ...{ port: 1, caFile: layout.rootCert },
@@ -58,7 +61,7 @@ const good = renderDoorConfig({
   ...{ maxConnections: 400, threads: 2 },
 });
 writeOwned(file, good, owner, 0o440);
-const part = doorPart(context);
+const part = declaredPart(context, door);
 
 t.test("a file that HAProxy does not take is named before it is started", async (t) => {
   writeOwned(file, good.replace("mode http", "mode hpptt"), owner, 0o440);
@@ -81,6 +84,8 @@ t.test(
   "the coordinator's socket lets the door in, and is found each time it is there",
   async (t) => {
     const running = await started();
+    // As the coordinator starts: later than the door does.
+    await declaredPart(context, coordinatorPart).prepare?.();
     const folder = statSync(layout.run("api"));
     t.same([folder.mode & 0o7777, folder.uid, folder.gid], [0o2750, 64_100, 64_106]);
     for (let lives = 0; lives < 2; lives++) {
@@ -231,10 +236,10 @@ function get(path: string) {
 }
 
 async function coordinator(): Promise<Server> {
-  rmSync(apiSocket(layout), { force: true });
+  rmSync(socketOf(coordinatorPart, layout, "api"), { force: true });
   const server = createServer((_request, response) => response.end("of the coordinator"));
-  server.listen(apiSocket(layout));
+  server.listen(socketOf(coordinatorPart, layout, "api"));
   await once(server, "listening");
-  chmodSync(apiSocket(layout), 0o660);
+  chmodSync(socketOf(coordinatorPart, layout, "api"), 0o660);
   return server;
 }

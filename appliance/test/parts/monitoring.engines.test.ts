@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ensureEngine } from "@resontech/airgap/engines";
-import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
+import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
+import { coordinator } from "@resontech/coordinator/part";
 import { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
 import { ask } from "@resontech/frame/ask";
 import { socketOf } from "@resontech/frame/define-part";
@@ -97,12 +98,12 @@ t.test("Prometheus runs, and the notifier asks it and answers the command", asyn
   await started(t, declaredPart(context, notifier));
   const control = socketOf(notifier, layout, "control");
   t.match(await ask(control, listTargets, {}, { timeoutMs: 5_000 }), { targets: [] });
-  for (const [socket, gid] of [
-    ["control", 0],
-    ["mail", 64_100 + UID_OFFSETS.coordinator],
+  for (const [socket, gid, folderMode] of [
+    ["control", 0, 0o2700],
+    ["mail", 64_100 + coordinator.user, 0o2750],
   ] as const) {
     const folder = statSync(dirname(socketOf(notifier, layout, socket)));
-    t.same([folder.mode & 0o7777, folder.uid, folder.gid], [0o2750, 64_107, gid], socket);
+    t.same([folder.mode & 0o7777, folder.uid, folder.gid], [folderMode, 64_107, gid], socket);
     const { mode, gid: group } = statSync(socketOf(notifier, layout, socket));
     t.same([mode & 0o777, group], [0o660, gid], socket);
   }

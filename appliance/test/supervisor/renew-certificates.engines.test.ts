@@ -9,7 +9,7 @@ import { createAccount, createUser } from "@nats-io/nkeys";
 import { ensureEngine } from "@resontech/airgap/engines";
 import { s3Front } from "@resontech/s3-front/part";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
-import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
+import { renderRegistryConfig } from "@resontech/registry/registry-config";
 import { pino } from "pino";
 import t, { type Test } from "tap";
 import { temporaryFolder } from "../../../audit/test/helper.ts";
@@ -17,10 +17,14 @@ import { connectBus } from "../../../coordinator/src/bus/connect.ts";
 import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
 import { writeTrust } from "../../src/ca/door-certificate.ts";
 import { ensureFolder, readableBy, writeOwned } from "../../src/config/owned-file.ts";
-import { renderNatsConfig } from "../../src/first-boot/nats-config.ts";
-import { Layout, uidOf } from "@resontech/frame/layout";
+import { renderNatsConfig } from "@resontech/nats/nats-config";
+import { nats as natsPart } from "@resontech/nats/part";
+import { door } from "@resontech/door/part";
+import { registry as registryPart } from "@resontech/registry/part";
+import { secretOf, userOf } from "@resontech/frame/define-part";
+import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
-import { natsPart, registryPart } from "../../src/parts/native-engines.ts";
+import { declaredPart } from "../../src/parts/declared-part.ts";
 import type { Part, Running } from "../../src/parts/part.ts";
 import { renewNow } from "../../src/supervisor/renew-certificates.ts";
 import { freePort } from "../../../dev/free-port.ts";
@@ -58,10 +62,10 @@ t.test(
       () => new Date(Date.now() - 300 * DAY_MS),
       true,
     );
-    for (const process of ["nats", "registry"] as const)
+    for (const part of [natsPart, registryPart])
       await old.ensureServer(
-        layout.secrets(process),
-        readableBy(uidOf(context.config, process)),
+        layout.secrets(part.name),
+        readableBy(userOf(context.config, part)),
         "server",
         NAMES,
       );
@@ -91,7 +95,7 @@ async function world(t: Test) {
   const context = {
     ...{ layout, config },
     release: { version: "1", tree: [], engines: {} } as unknown as PartContext["release"],
-    parts: [s3Front],
+    parts: [door, natsPart, registryPart, s3Front],
   };
   const open = readableBy(0);
   for (const folder of [
@@ -114,11 +118,13 @@ async function world(t: Test) {
   const ca = new CertificateAuthority(layout.caDir);
   await ca.ensureRoot("test");
   writeTrust(layout);
-  for (const [process, uid] of [
-    ...(["nats", "registry", "door"] as const).map((name) => [name, uidOf(config, name)] as const),
-    [s3Front.secretsFolder!, config.uidBase + s3Front.user],
-  ] as const)
-    await ca.ensureServer(layout.secrets(process), readableBy(uid), "server", NAMES);
+  for (const part of context.parts)
+    await ca.ensureServer(
+      secretOf(part, layout),
+      readableBy(userOf(config, part)),
+      "server",
+      NAMES,
+    );
   const pair = (process: "nats" | "registry") => ({
     certFile: layout.secrets(process, "server.crt"),
     keyFile: layout.secrets(process, "server.key"),
@@ -134,7 +140,7 @@ async function world(t: Test) {
   writeOwned(
     layout.secrets("nats", "nats.conf"),
     natsConfig,
-    readableBy(uidOf(config, "nats")),
+    readableBy(userOf(config, natsPart)),
     0o440,
   );
   const issuers = layout.secrets("registry", "server.crt");
@@ -146,10 +152,14 @@ async function world(t: Test) {
   writeOwned(
     layout.secrets("registry", "registry.yml"),
     registryConfig,
-    readableBy(uidOf(config, "registry")),
+    readableBy(userOf(config, registryPart)),
     0o440,
   );
-  return { context, ports, nats: natsPart(context), registry: registryPart(context) };
+  return {
+    ...{ context, ports },
+    nats: declaredPart(context, natsPart),
+    registry: declaredPart(context, registryPart),
+  };
 }
 
 async function started(t: Test, part: Part): Promise<Running> {

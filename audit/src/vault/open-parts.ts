@@ -13,7 +13,7 @@ import { SEALED_MIGRATIONS } from "./db/sealed-migrations.ts";
 import { Epochs } from "./epochs/epochs.ts";
 import { type KeyEncryptionKey, openKeyFile } from "./keys/key-encryption-key.ts";
 import { KeyTable } from "./keys/key-table.ts";
-import { Acts } from "./privacy/acts.ts";
+import { Acts } from "./record/acts.ts";
 import { CommitmentStore } from "./privacy/commitment-store.ts";
 import { Outbox } from "./record/outbox.ts";
 

@@ -3,7 +3,7 @@ import type { Turns } from "@resontech/frame/turns";
 import type { Logger } from "pino";
 import type { Epochs } from "./epochs/epochs.ts";
 import type { KeyTable } from "./keys/key-table.ts";
-import type { Acts } from "./privacy/acts.ts";
+import type { Acts } from "./record/acts.ts";
 import type { CommitmentStore } from "./privacy/commitment-store.ts";
 import type { Intake } from "./privacy/intake.ts";
 import type { AuditRecord } from "./record/audit-record.ts";

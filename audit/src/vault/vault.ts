@@ -30,7 +30,7 @@ import { Retention } from "./privacy/retention.ts";
 import { settleLife } from "./privacy/settle-life.ts";
 import { AuditRecord } from "./record/audit-record.ts";
 import { lineRefusedInTurn } from "./record/refusals.ts";
-import { recordSpool } from "./record/spool-record.ts";
+import { recordSpool } from "./privacy/spool-record.ts";
 import { ValueTokens } from "./tokens/value-tokens.ts";
 
 /** What an operator asks stays closed: a limit that was passed over would destroy more than was asked. */

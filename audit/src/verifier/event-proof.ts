@@ -7,7 +7,7 @@ import { readLeaf } from "./leaf/read-leaf.ts";
 import { parseCheckpoint, Refused } from "./input/note.ts";
 import type { Platform } from "./platform/platform.ts";
 import { parsePolicy } from "./signatures/policy.ts";
-import { fail, notChecked, pass, type Verdict, type Verdicts } from "./report/verdicts.ts";
+import { fail, notChecked, pass, type Verdict, type Verdicts } from "./verdicts.ts";
 import { judgeSignature } from "./signatures/judge-signature.ts";
 import { UNKNOWN_KIND, witnessing } from "./signatures/witnessed.ts";
 

@@ -12,5 +12,5 @@ export { nodePlatform } from "./platform/platform-node.ts";
 export { MAX_RELEASE_BYTES, Releases } from "./completeness/releases.ts";
 export { parseNonce, parseSample } from "./sample/sample.ts";
 export { MAX_DOWNTIME_BYTES, parseDowntime } from "./completeness/timeline.ts";
-export { exitCode, type VerdictName } from "./report/verdicts.ts";
+export { exitCode, type VerdictName } from "./verdicts.ts";
 export { lacksCounterpart, type Report, verify } from "./verify.ts";

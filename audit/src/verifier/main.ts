@@ -17,7 +17,7 @@ import { nodePlatform } from "./platform/platform-node.ts";
 import { MAX_RELEASE_BYTES, Releases } from "./completeness/releases.ts";
 import { parseNonce, parseSample, type Sample } from "./sample/sample.ts";
 import { type Downtime, MAX_DOWNTIME_BYTES, parseDowntime } from "./completeness/timeline.ts";
-import { EXIT_REFUSED, exitCode, VERDICTS, type VerdictName } from "./report/verdicts.ts";
+import { EXIT_REFUSED, exitCode, VERDICTS, type VerdictName } from "./verdicts.ts";
 import { lacksCounterpart, type Report, verify } from "./verify.ts";
 
 const MAX_FILE_BYTES = 67_108_864;

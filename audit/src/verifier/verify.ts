@@ -29,13 +29,7 @@ import { draw, isKept, type Sample } from "./sample/sample.ts";
 import { type ShardsBefore, shardsBefore } from "./tree/shards-before.ts";
 import type { Downtime } from "./completeness/timeline.ts";
 import { disclosuresOf, type ExpectedFile } from "./tree/tree.ts";
-import {
-  fail,
-  notChecked,
-  nothingChecked,
-  type Verdict,
-  type Verdicts,
-} from "./report/verdicts.ts";
+import { fail, notChecked, nothingChecked, type Verdict, type Verdicts } from "./verdicts.ts";
 import { type Lapse, Witnessed } from "./signatures/witnessed.ts";
 
 /** Hourly ones of two years and more; a shard is one. */

@@ -6,7 +6,7 @@ import type { Test } from "tap";
 import { type OpenedVault, openParts } from "../../src/vault/open-parts.ts";
 import type { VaultParts } from "../../src/vault/parts.ts";
 import type { KeyName } from "../../src/vault/keys/key-table.ts";
-import type { Act } from "../../src/vault/privacy/acts.ts";
+import type { Act } from "../../src/vault/record/acts.ts";
 import { Destruction } from "../../src/vault/privacy/destruction.ts";
 import { Erasures } from "../../src/vault/privacy/erasure.ts";
 import { Intake } from "../../src/vault/privacy/intake.ts";

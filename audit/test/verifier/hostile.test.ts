@@ -11,7 +11,7 @@ import { parseCheckpoint as parse } from "../../src/verifier/input/note.ts";
 import { nodePlatform } from "../../src/verifier/platform/platform-node.ts";
 import { parsePolicy as parsePolicyOn } from "../../src/verifier/signatures/policy.ts";
 import { escapeText, renderText } from "../../src/verifier/report/output.ts";
-import { exitCode, nothingChecked } from "../../src/verifier/report/verdicts.ts";
+import { exitCode, nothingChecked } from "../../src/verifier/verdicts.ts";
 import { type Report, verify } from "../../src/verifier/verify.ts";
 import { keyList, signedCheckpoint } from "../helper.ts";
 

@@ -1,13 +1,11 @@
 /** Whole backups of a target, and what belongs to none. */
 import { createHash } from "node:crypto";
 import { BackupError } from "../backup-error.ts";
+import { manifestPath, namesPath } from "../manifest/backup-paths.ts";
 import { BACKUP_ID, type Manifest } from "../manifest/manifest.ts";
 import { MAX_MANIFEST_BYTES, openManifest } from "../manifest/signed-manifest.ts";
 import { textLines } from "../objects/text-lines.ts";
 import { readIfThere, type Target } from "../targets/target.ts";
-
-export const manifestPath = (id: string): string => `backups/${id}/manifest.json`;
-export const namesPath = (id: string): string => `backups/${id}/objects.names`;
 
 /** Paths of each backup, whole or cut, by its id. @throws BackupError */
 export async function pathsByBackup(target: Target): Promise<Map<string, string[]>> {

@@ -4,13 +4,8 @@ import {
   MAX_BACKUP_LIFE_MS,
 } from "../decisions/backups-to-remove.ts";
 import { objectNameOf } from "../objects/object-entry.ts";
-import {
-  backupIds,
-  manifestPath,
-  objectNames,
-  pathsByBackup,
-  readManifest,
-} from "../open/find-backups.ts";
+import { manifestPath } from "../manifest/backup-paths.ts";
+import { backupIds, objectNames, pathsByBackup, readManifest } from "../open/find-backups.ts";
 import type { Target } from "../targets/target.ts";
 
 /** Removes the manifest first: a backup that is cut while it goes counts as none. */

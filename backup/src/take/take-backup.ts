@@ -7,18 +7,13 @@ import { createReadStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { backupId } from "../decisions/backups-to-remove.ts";
+import { manifestPath, namesPath } from "../manifest/backup-paths.ts";
 import { FORMAT, type Manifest, type ManifestPart } from "../manifest/manifest.ts";
 import { signManifest } from "../manifest/signed-manifest.ts";
 import { copyObjects } from "../objects/copy-objects.ts";
 import { LineFile } from "../objects/line-file.ts";
 import { readKnown } from "../objects/known-objects.ts";
-import {
-  backupIds,
-  manifestPath,
-  namesPath,
-  objectNames,
-  readManifest,
-} from "../open/find-backups.ts";
+import { backupIds, objectNames, readManifest } from "../open/find-backups.ts";
 import type { Part } from "../parts/part.ts";
 import { type BackupKeys, recipientBytes, signerOf } from "../recovery-key.ts";
 import type { Target } from "../targets/target.ts";

@@ -1,14 +1,10 @@
 import { createHash, type Hash } from "node:crypto";
 import { encryptTo } from "../age/encrypt-to.ts";
+import { partPath } from "../manifest/backup-paths.ts";
 import type { ManifestPart } from "../manifest/manifest.ts";
 import type { Opened, Part } from "../parts/part.ts";
 import type { Target } from "../targets/target.ts";
 import { gzipped } from "./gzipped.ts";
-
-/** Where a part of a backup lies on the target. */
-export function partPath(id: string, name: string): string {
-  return `backups/${id}/${name}.gz.age`;
-}
 
 /** Compresses, encrypts, writes. @throws BackupError, and what the part throws */
 export async function writePart(

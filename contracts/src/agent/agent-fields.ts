@@ -1,7 +1,6 @@
 /** Fields that several messages of agent and coordinator share. */
 import { Type } from "typebox";
 
-export const closed = { additionalProperties: false } as const;
 export const Id = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9._-]+$" });
 /** Of a file in a folder of its own: no path. */
 export const FileName = Type.String({

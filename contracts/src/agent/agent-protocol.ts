@@ -11,7 +11,8 @@
  * Here are the verbs; what each carries stands in a file of its own beside this one.
  */
 import { type Static, Type } from "typebox";
-import { closed, Text } from "./agent-fields.ts";
+import { Text } from "./agent-fields.ts";
+import { closed } from "../closed.ts";
 
 export { RoundNumber } from "./agent-fields.ts";
 export * from "./desired-member.ts";

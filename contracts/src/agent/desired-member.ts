@@ -1,7 +1,8 @@
 /** `desired`: what a node shall run, whole. */
 import { type Static, Type } from "typebox";
-import { Bytes, closed, FileName, Id, Sha256 } from "./agent-fields.ts";
+import { Bytes, FileName, Id, Sha256 } from "./agent-fields.ts";
 import { Fence } from "./fence.ts";
+import { closed } from "../closed.ts";
 
 /** One object to stage. `target` is relative: `scripts/…`, `configs/…`, `shard.zip`, `model/<basename>`, `resume/<basename>`, `payload/…` (`file`). */
 export const StagedInput = Type.Object(

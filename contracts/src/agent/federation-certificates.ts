@@ -17,6 +17,8 @@
  * - No `signature.json` is needed in the kits (only HE and confidential-computing kits have one), so the root signs certificates alone.
  */
 
+import type { CertificateProfile } from "./certificate-profile.ts";
+
 /** Leaf keys: RSA 2048, made on the node, PEM PKCS#8 unencrypted, mode 0400. */
 export const LEAF_KEY = { algorithm: "RSA", modulusLength: 2048, publicExponent: 65_537 } as const;
 /** Key of the attempt's root, held by the coordinator, used for this attempt alone. */
@@ -41,21 +43,6 @@ export type FederationIdentity =
   | { kind: "server"; org: string; serverName: string }
   | { kind: "client"; org: string; site: string }
   | { kind: "submitter"; org: string };
-
-export type CertificateProfile = {
-  /** In this order. CN at most 64 characters (X.520), all values UTF8String or PrintableString. */
-  subject: { commonName: string; organization?: string; unstructuredName?: string };
-  /** subjectAltName dNSName, not critical; the root has none. */
-  dnsNames: string[];
-  /** Critical. */
-  basicConstraints: { ca: true; pathLength: 0 } | { ca: false };
-  /** Critical. */
-  keyUsage: ("digitalSignature" | "keyEncipherment" | "keyCertSign" | "cRLSign")[];
-  /** Not critical; absent in the root. */
-  extendedKeyUsage: ("serverAuth" | "clientAuth")[];
-  // Every certificate carries subjectKeyIdentifier, every leaf authorityKeyIdentifier too (neither critical).
-  // Serial numbers: 16 random bytes, positive.
-};
 
 /**
  * Subject and extensions of one certificate. The request's own subject is ignored; only its public key and its proof of possession

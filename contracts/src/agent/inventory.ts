@@ -1,6 +1,7 @@
 /** What a node is and has, as its agent tells it. */
 import { type Static, Type } from "typebox";
-import { Bytes, closed, Id } from "./agent-fields.ts";
+import { Bytes, Id } from "./agent-fields.ts";
+import { closed } from "../closed.ts";
 
 /** One schedulable slot. `id` is `<node>-<n>`; `model` is a catalogue id such as `rtx_4090` or `cpu`. */
 export const InventoryWorker = Type.Object(

@@ -1,7 +1,8 @@
 /** `report` and `tail`: what happens to a member, and what it prints. */
 import { type Static, Type } from "typebox";
-import { Bytes, closed, Id, LogBytes, RoundNumber, Sha256, Text } from "./agent-fields.ts";
+import { Bytes, Id, LogBytes, RoundNumber, Sha256, Text } from "./agent-fields.ts";
 import { Fence } from "./fence.ts";
+import { closed } from "../closed.ts";
 
 const kind = <K extends string>(value: K) => Type.Literal(value);
 

@@ -1,7 +1,8 @@
 /** `stage`, `sign`, `pull-token`: what a member needs before it starts. */
 import { type Static, Type } from "typebox";
-import { closed, Id } from "./agent-fields.ts";
+import { Id } from "./agent-fields.ts";
 import { Fence } from "./fence.ts";
+import { closed } from "../closed.ts";
 
 export const StageRequest = Type.Object({ nodeEpoch: Fence, member: Id, fence: Fence }, closed);
 export type StageRequest = Static<typeof StageRequest>;

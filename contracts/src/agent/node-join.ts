@@ -1,8 +1,9 @@
 /** How a host becomes a node: over HTTPS, before it has a certificate; and what its agent then tells whoever installs it. */
 import { type Static, Type } from "typebox";
-import { closed, Id } from "./agent-fields.ts";
+import { Id } from "./agent-fields.ts";
 import { Inventory } from "./inventory.ts";
 import { WorkerTrial } from "./worker-trial.ts";
+import { closed } from "../closed.ts";
 
 /**
  * `POST /api/nodes/join`. A token that an operator made is used up by the first request whose CSR is signed; one that a node made itself

@@ -1,6 +1,6 @@
 /** `register` and `beat`: how a node says that it lives, and is granted the time that its members may run. */
 import { type Static, Type } from "typebox";
-import { Bytes, closed, Id, Sha256 } from "./agent-fields.ts";
+import { Bytes, Id, Sha256 } from "./agent-fields.ts";
 import { MAX_DOOR_AUTHORITIES } from "./door-authorities.ts";
 import { Fence } from "./fence.ts";
 import { Inventory } from "./inventory.ts";
@@ -8,6 +8,7 @@ import { UpgradeFailure, UpgradeWish } from "./node-upgrade.ts";
 import { PortRange } from "../config/port-range.ts";
 import { ReleaseName } from "../release/release-name.ts";
 import { AgreedProtocol, ProtocolVersions } from "../versions/protocol-versions.ts";
+import { closed } from "../closed.ts";
 
 /** Where other nodes' agents reach this node's, mutual TLS by the node certificates. */
 export const BridgeAddress = Type.Object(

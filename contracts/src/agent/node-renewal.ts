@@ -3,8 +3,8 @@
  * the door where hosts join, by a token that it signs itself with the key of the certificate that has ended.
  */
 import { type Static, Type } from "typebox";
-import { closed } from "./agent-fields.ts";
 import { Fence } from "./fence.ts";
+import { closed } from "../closed.ts";
 
 export const RenewRequest = Type.Object(
   { nodeEpoch: Fence, csr: Type.String({ maxLength: 16_384 }) },

@@ -1,7 +1,8 @@
 /** How a node brings the release of its appliance: what it is told by beats, what it tells, and what its installer keeps of it. */
 import { type Static, Type } from "typebox";
 import { ReleaseName } from "../release/release-name.ts";
-import { closed, Id } from "./agent-fields.ts";
+import { Id } from "./agent-fields.ts";
+import { closed } from "../closed.ts";
 
 export const MAX_UPGRADE_WORDS = 512;
 

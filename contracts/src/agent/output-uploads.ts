@@ -1,7 +1,8 @@
 /** `output-open`, `output-parts`, `output-complete`: a multipart upload that the coordinator creates and completes. */
 import { type Static, Type } from "typebox";
-import { Bytes, closed, Id, Sha256 } from "./agent-fields.ts";
+import { Bytes, Id, Sha256 } from "./agent-fields.ts";
 import { Fence } from "./fence.ts";
+import { closed } from "../closed.ts";
 
 /**
  * `key` is relative to the job's output root: `model_out/…`, `files_out/…` (server alone). In the area `log` it is relative to

@@ -1,7 +1,8 @@
 /** `trial`: with which image a worker is tried before it takes work; and what the agent then tells whoever installs the node. */
 import { type Static, Type } from "typebox";
-import { closed, Id } from "./agent-fields.ts";
+import { Id } from "./agent-fields.ts";
 import { Fence } from "./fence.ts";
+import { closed } from "../closed.ts";
 
 export const TrialRequest = Type.Object({ nodeEpoch: Fence, worker: Id }, closed);
 export type TrialRequest = Static<typeof TrialRequest>;

@@ -4,8 +4,7 @@
  */
 import { type Static, Type } from "typebox";
 import { PlainId, Sha256Hex } from "./audit-event.ts";
-
-const closed = { additionalProperties: false } as const;
+import { closed } from "../closed.ts";
 
 /** What one person signs: to ask for it, or to agree to what somebody asked for. */
 export type StepUpStatement = {

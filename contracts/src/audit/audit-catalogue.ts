@@ -17,7 +17,8 @@ import { MODEL_EVENTS } from "./catalogue/model.ts";
 import { NODE_EVENTS } from "./catalogue/node.ts";
 import { OBJECT_STORE_EVENTS } from "./catalogue/object-store.ts";
 import { PRIVACY_EVENTS } from "./catalogue/privacy.ts";
-import { type CatalogueEntry, closed } from "./catalogue/entry.ts";
+import { type CatalogueEntry } from "./catalogue/entry.ts";
+import { closed } from "../closed.ts";
 
 export type { CatalogueEntry } from "./catalogue/entry.ts";
 export { MAX_MEASURED_FILES } from "./catalogue/admin.ts";

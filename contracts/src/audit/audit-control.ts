@@ -2,11 +2,10 @@
 import { type Static, Type } from "typebox";
 import { ApprovalProof } from "./approval-proof.ts";
 import { PlainId } from "./audit-event.ts";
+import { closed } from "../closed.ts";
 
 /** UTF-16 units of a trust policy. */
 export const MAX_POLICY_LENGTH = 262_144;
-
-const closed = { additionalProperties: false } as const;
 
 export const AuditControlRequest = Type.Union([
   Type.Object({ verb: Type.Literal("status") }, closed),

@@ -6,8 +6,7 @@
  * and salt and value travel beside the event as disclosures.
  */
 import { type Static, Type } from "typebox";
-
-const closed = { additionalProperties: false } as const;
+import { closed } from "../closed.ts";
 
 /** Ids that are random or assigned by the appliance, never chosen by a person. */
 export const PlainId = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$" });

@@ -6,8 +6,7 @@ import { type Static, Type } from "typebox";
 import type { EventType } from "./audit-catalogue.ts";
 import { Boot, Count, Disclosure, MAX_LEAF_BYTES } from "./audit-event.ts";
 import type { MemberEvent } from "../agent/agent-protocol.ts";
-
-const closed = { additionalProperties: false } as const;
+import { closed } from "../closed.ts";
 
 /** Before the event's bytes in what is signed: ECDSA P-256 with SHA-256, as `r ‖ s`. */
 export const NODE_EVENT_LABEL = "sov-node-event-v1\0";

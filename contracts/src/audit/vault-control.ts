@@ -2,8 +2,8 @@
 import { type Static, Type } from "typebox";
 import { ApprovalProof } from "./approval-proof.ts";
 import { Code, Instant, Origin, PlainId } from "./audit-event.ts";
+import { closed } from "../closed.ts";
 
-const closed = { additionalProperties: false } as const;
 const Two = Type.Tuple([PlainId, PlainId]);
 /** Of one disclosure, in any order. */
 export const DisclosedSubjects = Type.Array(PlainId, {

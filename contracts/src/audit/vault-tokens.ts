@@ -4,8 +4,8 @@
  */
 import { type Static, Type } from "typebox";
 import { Count, Origin } from "./audit-event.ts";
+import { closed } from "../closed.ts";
 
-const closed = { additionalProperties: false } as const;
 const Field = Type.String({ pattern: "^[a-z.-]{1,32}$" });
 /** Values of one answer. */
 export const MAX_TOKENS_PAGE = 1_000;

@@ -3,8 +3,8 @@ import { type Static, Type } from "typebox";
 import { ReleaseName } from "../release/release-name.ts";
 import { PortRange } from "./port-range.ts";
 import { UidRange } from "./uid-range.ts";
+import { closed } from "../closed.ts";
 
-const closed = { additionalProperties: false } as const;
 const Path = Type.String({ minLength: 1, maxLength: 4096 });
 
 export const AgentConfig = Type.Object(

@@ -6,8 +6,8 @@ import { type Static, Type } from "typebox";
 import { PortRange } from "./port-range.ts";
 import { UidRange } from "./uid-range.ts";
 import { RetentionClasses } from "./vault-config.ts";
+import { closed } from "../closed.ts";
 
-const closed = { additionalProperties: false } as const;
 const Port = Type.Integer({ minimum: 1, maximum: 65535 });
 export const Slug = Type.String({ pattern: "^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$" });
 /** `controlled`: a user's own key can't fetch what lies in `model_out/`; the coordinator's signature alone lets it out. */
@@ -93,20 +93,9 @@ export const DEFAULT_PORTS: Required<ApplianceConfig["ports"]> = {
   prometheus: 9090,
 };
 
-/** Numeric uid (= gid) of each process that is not declared in `parts/` yet: `uidBase + n`. Root runs the supervisor, the agent and the `appliance` command. */
+/** Numeric uid (= gid) of what no part of `parts/` is: `uidBase + n`. Root runs the supervisor, the agent and the `appliance` command. */
 export const UID_OFFSETS = {
-  coordinator: 0,
-  auditd: 2,
-  auditOut: 3,
-  vault: 4,
   dispatcher: 5,
-  /** The front door. */
-  door: 6,
-  nats: 10,
-  s3: 11,
-  registry: 12,
-  postgres: 13,
-  keycloak: 14,
   /** Group of everything that may read the public parts of `etc/` (root certificate). */
   shared: 20,
 } as const;

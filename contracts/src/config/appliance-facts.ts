@@ -3,8 +3,8 @@
  * anew every {@link FACTS_EVERY_MS}; an old one says that nobody supervises.
  */
 import { type Static, Type } from "typebox";
+import { closed } from "../closed.ts";
 
-const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1, maxLength: 128 });
 
 export const FACTS_EVERY_MS = 15_000;

@@ -1,7 +1,7 @@
 /** `<root>/etc/audit-out.json` (0440, root; group rt-audit-out): the one place where receivers of the log are named. Paths are absolute. */
 import { type Static, Type } from "typebox";
+import { closed } from "../closed.ts";
 
-const closed = { additionalProperties: false } as const;
 const Path = Type.String({ pattern: "^/", minLength: 2, maxLength: 4096 });
 /** At most 107 bytes: the kernel's limit. */
 const SocketPath = Type.String({ pattern: "^/", minLength: 2, maxLength: 107 });
@@ -112,3 +112,14 @@ export const AuditOutConfig = Type.Object(
   closed,
 );
 export type AuditOutConfig = Static<typeof AuditOutConfig>;
+
+/** `<root>/etc/audit-sinks.json`: whom the operator lets the log go to, and who vouches for witnesses. */
+export const LogReceivers = Type.Object(
+  {
+    sinks: Type.Optional(AuditOutConfig.properties.sinks),
+    worm: Type.Optional(AuditOutConfig.properties.worm),
+    witnessCaFile: Type.Optional(AuditOutConfig.properties.witnessCaFile),
+  },
+  closed,
+);
+export type LogReceivers = Static<typeof LogReceivers>;

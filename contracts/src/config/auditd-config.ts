@@ -3,8 +3,8 @@ import { type Static, Type } from "typebox";
 import { Pkcs11Token } from "./pkcs11-token.ts";
 import { Tpm } from "./tpm.ts";
 import { ProducerName } from "../audit/audit-event.ts";
+import { closed } from "../closed.ts";
 
-const closed = { additionalProperties: false } as const;
 const Path = Type.String({ pattern: "^/", minLength: 2, maxLength: 4096 });
 const Bytes = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 

@@ -1,8 +1,8 @@
 /** `<root>/etc/coordinator.json` (0400, rt-coord): written by appliance/, read and validated by coordinator/. Paths are absolute. */
 import { type Static, Type } from "typebox";
-import { ImageNeeds } from "../agent/image-needs.ts";
+import { ImageNeeds } from "../image/image-needs.ts";
+import { closed } from "../closed.ts";
 
-const closed = { additionalProperties: false } as const;
 const Path = Type.String({ minLength: 1, maxLength: 4096 });
 /** At most 107 bytes: the kernel's limit. */
 const SocketPath = Type.String({ pattern: "^/", minLength: 2, maxLength: 107 });
@@ -16,6 +16,10 @@ export const COORDINATOR_NODE_FLAGS = ["--liftoff-only", "--max-semi-space-size=
 
 /** `iss` of the tokens that the registry engine must accept (its `auth.token.issuer`). */
 export const REGISTRY_TOKEN_ISSUER = "resontech-coordinator";
+/** The account on the bus that the coordinator and the admitted nodes share. */
+export const BUS_ACCOUNT = "FLEET";
+/** `aud` of these tokens (`auth.token.service`). */
+export const REGISTRY_SERVICE = "resontech-registry";
 
 /** One job image of the release: where the registry has it and what `requirements.txt` lines it can satisfy. */
 export const JobImage = Type.Object(

@@ -3,8 +3,8 @@
  * It holds no secret: those are Keycloak's alone.
  */
 import { type Static, Type } from "typebox";
+import { closed } from "../closed.ts";
 
-const closed = { additionalProperties: false } as const;
 const Text = Type.String({ minLength: 1, maxLength: 2_048 });
 const Word = Type.String({ pattern: "^[A-Za-z0-9_.:/-]{1,256}$" });
 

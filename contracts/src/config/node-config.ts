@@ -3,8 +3,8 @@ import { type Static, Type } from "typebox";
 import { ApplianceConfig, Slug } from "./appliance-config.ts";
 import { PortRange } from "./port-range.ts";
 import { UidRange } from "./uid-range.ts";
+import { closed } from "../closed.ts";
 
-const closed = { additionalProperties: false } as const;
 const Port = Type.Integer({ minimum: 1, maximum: 65535 });
 
 export const NodeConfig = Type.Object(

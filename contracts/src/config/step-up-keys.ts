@@ -3,8 +3,8 @@
  * no service may write it.
  */
 import { type Static, Type } from "typebox";
+import { closed } from "../closed.ts";
 
-const closed = { additionalProperties: false } as const;
 const Coordinate = Type.String({ pattern: "^[A-Za-z0-9_-]{43}$" });
 const Seconds = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 

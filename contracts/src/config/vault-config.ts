@@ -2,8 +2,8 @@
 import { type Static, Type } from "typebox";
 import { Pkcs11Token } from "./pkcs11-token.ts";
 import { Tpm } from "./tpm.ts";
+import { closed } from "../closed.ts";
 
-const closed = { additionalProperties: false } as const;
 const Path = Type.String({ pattern: "^/", minLength: 2, maxLength: 4096 });
 /** At most 107 bytes: the kernel's limit. */
 const SocketPath = Type.String({ pattern: "^/", minLength: 2, maxLength: 107 });

@@ -1,7 +1,9 @@
 /** The appliance as a whole: how it does, stops that are planned, and what the host's own commands need of the coordinator. */
 import { type Static, Type } from "typebox";
 import { ApprovalProof } from "../audit/approval-proof.ts";
-import { closed, IdParam, Instant, Nullable } from "../http/http-common.ts";
+import { closed } from "../closed.ts";
+import { IdParam, Instant } from "../http/http-common.ts";
+import { Nullable } from "../nullable.ts";
 import type { CoordinatorHealth } from "./coordinator-health.ts";
 import { operatorRoute } from "./operator-route.ts";
 

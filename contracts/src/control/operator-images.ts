@@ -1,6 +1,8 @@
 /** Images of one's own, and the keys that admit some. The registry has an image's bytes before it is named here. */
 import { type Static, Type } from "typebox";
-import { closed, IdParam, Instant, Nullable } from "../http/http-common.ts";
+import { closed } from "../closed.ts";
+import { IdParam, Instant } from "../http/http-common.ts";
+import { Nullable } from "../nullable.ts";
 import { IMAGE_ADMISSIONS, ImageDigest, ImageName, ImageProgram } from "../image/own-image.ts";
 import { operatorRoute } from "./operator-route.ts";
 

@@ -1,6 +1,8 @@
 /** Jobs of everybody. Of a job its state alone is told, never its name, paths, logs or values: the operator of the box is no reader of the data. */
 import { type Static, Type } from "typebox";
-import { closed, IdParam, Instant, Nullable } from "../http/http-common.ts";
+import { closed } from "../closed.ts";
+import { IdParam, Instant } from "../http/http-common.ts";
+import { Nullable } from "../nullable.ts";
 import { operatorRoute } from "./operator-route.ts";
 
 /** Longest reason that the job's owner is told. */

@@ -1,6 +1,8 @@
 /** Platform keys of all users, as the operator sees and changes them. A key's secret is never told again. */
 import { type Static, Type } from "typebox";
-import { closed, IdParam, Instant, Nullable } from "../http/http-common.ts";
+import { closed } from "../closed.ts";
+import { IdParam, Instant } from "../http/http-common.ts";
+import { Nullable } from "../nullable.ts";
 import { AskedName, operatorRoute } from "./operator-route.ts";
 
 /** Days of a key's further life. */

@@ -1,6 +1,8 @@
 /** Nodes: what an administrator may do as well, by the same routes, and what the host's root alone may. */
 import { type Static, Type } from "typebox";
-import { closed, IdParam, Instant, Nullable } from "../http/http-common.ts";
+import { closed } from "../closed.ts";
+import { IdParam, Instant } from "../http/http-common.ts";
+import { Nullable } from "../nullable.ts";
 import { NodeChangedReply, NodeDetailReply, NodeReply } from "../http/http-nodes.ts";
 import { AskedName, Nothing, operatorRoute } from "./operator-route.ts";
 

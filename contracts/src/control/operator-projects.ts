@@ -1,6 +1,8 @@
 /** Projects of everybody, and which groups of a connected directory give which roles. */
 import { type Static, Type } from "typebox";
-import { closed, IdParam, Instant, Nullable } from "../http/http-common.ts";
+import { closed } from "../closed.ts";
+import { IdParam, Instant } from "../http/http-common.ts";
+import { Nullable } from "../nullable.ts";
 import { CreateProjectBody, ProjectReply } from "../http/http-projects.ts";
 import { AskedName, Nothing, operatorRoute } from "./operator-route.ts";
 

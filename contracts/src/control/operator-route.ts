@@ -1,6 +1,6 @@
 /** The form of a route of the operator: what both sides of root's socket read. */
 import { type Static, type TObject, type TSchema, Type } from "typebox";
-import { closed } from "../http/http-common.ts";
+import { closed } from "../closed.ts";
 
 /**
  * Names the person of the host who asks, for the audit log; left out where nobody signed in. Root's socket alone believes it: whoever can open that one could

@@ -1,6 +1,8 @@
 /** Users, as the operator makes, sees and changes them. Each secret is answered once. */
 import { type Static, Type } from "typebox";
-import { closed, Instant, Nullable } from "../http/http-common.ts";
+import { closed } from "../closed.ts";
+import { Instant } from "../http/http-common.ts";
+import { Nullable } from "../nullable.ts";
 import { KeyFacts } from "./operator-keys.ts";
 import { AskedName, Nothing, OfUser, operatorRoute } from "./operator-route.ts";
 

@@ -4,7 +4,9 @@ import { MAX_POLICY_LENGTH } from "../audit/audit-control.ts";
 import { Code, PlainId, Sha256Hex, ShardName } from "../audit/audit-event.ts";
 import { DisclosedSubjects } from "../audit/vault-control.ts";
 import { ImageDigest, ImageName } from "../image/own-image.ts";
-import { closed, Instant, Nullable } from "./http-common.ts";
+import { Instant } from "./http-common.ts";
+import { closed } from "../closed.ts";
+import { Nullable } from "../nullable.ts";
 
 const UserId = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9._-]+$" });
 const Reason = Type.Optional(

@@ -12,7 +12,8 @@ import {
   Uuid,
 } from "../audit/audit-event.ts";
 import { QUESTION_IDS } from "../audit/questions/questions.ts";
-import { closed, Nullable } from "./http-common.ts";
+import { closed } from "../closed.ts";
+import { Nullable } from "../nullable.ts";
 
 /** Characters of what a person writes into a filter. */
 const MAX_WRITTEN = 1_088;

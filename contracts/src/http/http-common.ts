@@ -1,10 +1,7 @@
 /** Shapes that many routes of the HTTP API share. */
-import { type Static, type TSchema, Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { ERROR_CATALOGUE, type ErrorCode } from "./error-catalogue.ts";
-
-export const closed = { additionalProperties: false } as const;
-
-export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+import { closed } from "../closed.ts";
 
 /** UTC with milliseconds. */
 export const Instant = Type.String({

@@ -1,19 +1,11 @@
 /** `/api/keys`, `/api/nodes`, `/healthz`, `/readyz`, `/token`. */
 import { type Static, Type } from "typebox";
-import { closed, IdParam, Instant, Nullable } from "./http-common.ts";
+import { IdParam, Instant } from "./http-common.ts";
+import { closed } from "../closed.ts";
+import { KEY_SCOPES } from "../key-scopes.ts";
+import { Nullable } from "../nullable.ts";
 
-/** What a platform key may be allowed to do. */
-export const KEY_SCOPES = [
-  "storage",
-  "jobs:read",
-  "jobs:write",
-  "keys",
-  "nodes:read",
-  "audit:read",
-  /** Calls of deployments, which the inference gateway lets through; no route of the coordinator needs it. */
-  "infer",
-] as const;
-export type KeyScope = (typeof KEY_SCOPES)[number];
+export { KEY_SCOPES, type KeyScope } from "../key-scopes.ts";
 
 export const KeyScopeSchema = Type.Enum([...KEY_SCOPES]);
 

@@ -3,10 +3,13 @@ import { type Static, Type } from "typebox";
 import { AGENT_REASONS, KERNEL_REASONS } from "../job/job-reasons.ts";
 import { JOB_STATES, MEMBER_STATES } from "../job/job-states.ts";
 import { DEPLOYMENT_STATES } from "../inference/deployment-states.ts";
+import { VISIBILITIES } from "../inference/visibilities.ts";
 import { DeploymentFigures } from "../inference/gateway-numbers.ts";
-import { closed, IdParam, Instant, Nullable } from "./http-common.ts";
+import { IdParam, Instant } from "./http-common.ts";
 import { JobListReply } from "./http-jobs.ts";
 import { JobDetail } from "./http-tasks.ts";
+import { closed } from "../closed.ts";
+import { Nullable } from "../nullable.ts";
 
 /** Where replicas are reached, below the appliance's own address; `/predict` and `/health` follow. */
 export const INFERENCE_PATH = "/inference";
@@ -14,8 +17,6 @@ export const INFERENCE_PATH = "/inference";
 export const PREDICT_KEY_PREFIX = "rpk_";
 /** Kinds of job that answer calls. The hosted contract knows them as inference jobs, and tasks are all others. */
 export const DEPLOYMENT_KINDS: readonly string[] = ["predictor"];
-/** `PUBLIC` means any platform key with the scope, never anybody. */
-export const VISIBILITIES = ["PRIVATE", "PUBLIC"] as const;
 
 export const DeployBody = Type.Object(
   {

@@ -2,7 +2,9 @@
 import { type Static, Type } from "typebox";
 import { AGENT_REASONS, KERNEL_REASONS } from "../job/job-reasons.ts";
 import { JOB_STATES, MEMBER_STATES } from "../job/job-states.ts";
-import { closed, IdParam, Instant, Nullable } from "./http-common.ts";
+import { IdParam, Instant } from "./http-common.ts";
+import { closed } from "../closed.ts";
+import { Nullable } from "../nullable.ts";
 
 const State = Type.Enum([...JOB_STATES]);
 const Reason = Type.Enum([...AGENT_REASONS, ...KERNEL_REASONS]);

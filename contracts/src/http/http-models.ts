@@ -1,6 +1,8 @@
 /** Models of the appliance's hub: `/api/hub/models`, and what of Hugging Face's API their client asks. */
 import { type Static, Type } from "typebox";
-import { closed, Instant, Nullable } from "./http-common.ts";
+import { Instant } from "./http-common.ts";
+import { closed } from "../closed.ts";
+import { Nullable } from "../nullable.ts";
 
 /** As Hugging Face has names: `organisation/model`, parts of letters, digits, `-`, `_` and `.`. */
 const PART = "[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?";

@@ -3,7 +3,9 @@ import { type Static, Type } from "typebox";
 import { DeviceUse } from "../agent/agent-protocol.ts";
 import { NODE_STATES } from "../agent/node-states.ts";
 import { MEMBER_STATES } from "../job/job-states.ts";
-import { closed, IdParam, Instant, Nullable } from "./http-common.ts";
+import { IdParam, Instant } from "./http-common.ts";
+import { closed } from "../closed.ts";
+import { Nullable } from "../nullable.ts";
 
 const Count = Type.Integer({ minimum: 0 });
 

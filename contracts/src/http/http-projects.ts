@@ -1,6 +1,7 @@
 /** `/api/projects`: projects, and who is what in them. */
 import { type Static, Type } from "typebox";
-import { closed, IdParam, Instant } from "./http-common.ts";
+import { IdParam, Instant } from "./http-common.ts";
+import { closed } from "../closed.ts";
 
 /** What a project or a team is called: one line, without signs that a terminal obeys. */
 export const TITLE_PATTERN = "^[^\\u0000-\\u001f\\u007f-\\u009f]+$";

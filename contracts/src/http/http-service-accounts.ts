@@ -1,8 +1,10 @@
 /** `/api/projects/:id/service-accounts`: programs of one project that sign in by a key of their own. */
 import { type Static, Type } from "typebox";
-import { closed, Instant, Nullable } from "./http-common.ts";
+import { Instant } from "./http-common.ts";
 import type { KeyScope } from "./http-identity.ts";
 import { MAX_TITLE, TITLE_PATTERN } from "./http-projects.ts";
+import { closed } from "../closed.ts";
+import { Nullable } from "../nullable.ts";
 
 /** What a service account may be allowed to do: never keys, nodes or the audit log. */
 export const SERVICE_ACCOUNT_SCOPES = [

@@ -1,6 +1,8 @@
 /** `/api/users/storage/*`: the bucket of the project that the request is about. */
 import { type Static, Type } from "typebox";
-import { closed, Instant, Nullable } from "./http-common.ts";
+import { Instant } from "./http-common.ts";
+import { closed } from "../closed.ts";
+import { Nullable } from "../nullable.ts";
 
 /** The client cuts files at this size and takes one URL for each part. */
 export const UPLOAD_PART_BYTES = 50 * 1024 * 1024;

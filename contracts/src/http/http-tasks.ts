@@ -1,9 +1,11 @@
 /** `/api/tasks` and `/api/customer/dashboard/*`: training jobs as the public client sends and reads them. */
 import { type Static, Type } from "typebox";
-import { ImageNeeds } from "../agent/image-needs.ts";
-import { closed, IdParam, Instant, Nullable } from "./http-common.ts";
+import { ImageNeeds } from "../image/image-needs.ts";
+import { IdParam, Instant } from "./http-common.ts";
 import { AGENT_REASONS, KERNEL_REASONS } from "../job/job-reasons.ts";
 import { JOB_STATES, MEMBER_STATES } from "../job/job-states.ts";
+import { closed } from "../closed.ts";
+import { Nullable } from "../nullable.ts";
 
 const BucketPath = Type.String({
   minLength: 1,

@@ -9,10 +9,12 @@
  */
 import { type Static, Type } from "typebox";
 import { APPROVAL_STATES } from "./http-approvals.ts";
-import { closed, IdParam, Instant, Nullable } from "./http-common.ts";
+import { IdParam, Instant } from "./http-common.ts";
 import { AGENT_REASONS, KERNEL_REASONS } from "../job/job-reasons.ts";
 import { JOB_STATES, MEMBER_STATES } from "../job/job-states.ts";
 import { NODE_STATES } from "../agent/node-states.ts";
+import { closed } from "../closed.ts";
+import { Nullable } from "../nullable.ts";
 
 const kind = <K extends string>(value: K) => Type.Literal(value);
 const Count = Type.Integer({ minimum: 0 });

@@ -7,8 +7,9 @@
  */
 import { type Static, Type } from "typebox";
 import { ERROR_CATALOGUE } from "./error-catalogue.ts";
-import { closed, IdParam } from "./http-common.ts";
+import { IdParam } from "./http-common.ts";
 import { FeedMessage, FeedPosition, FeedTopic } from "./live-feed.ts";
+import { closed } from "../closed.ts";
 
 export const HELLO_WITHIN_MS = 5_000;
 /** Of one connection. */

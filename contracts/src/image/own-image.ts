@@ -1,7 +1,6 @@
 /** A customer's own image, admitted to the appliance: what is known of it, and the words that whoever signs one signs. */
 import { type Static, Type } from "typebox";
-
-const closed = { additionalProperties: false } as const;
+import { closed } from "../closed.ts";
 
 export const ImageName = Type.String({ maxLength: 48, pattern: "^[a-z0-9]+(?:-[a-z0-9]+)*$" });
 export const ImageDigest = Type.String({ pattern: "^sha256:[0-9a-f]{64}$" });

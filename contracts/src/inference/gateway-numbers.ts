@@ -1,6 +1,7 @@
 /** What the gateway counts of each deployment, and tells the coordinator over the socket of inference-routes.ts: all of it since the gateway began. */
 import { type Static, Type } from "typebox";
-import { closed, Nullable } from "../http/http-common.ts";
+import { closed } from "../closed.ts";
+import { Nullable } from "../nullable.ts";
 
 /** Upper ends of the classes of a time, milliseconds; one more class has what took longer. */
 export const TIME_CLASSES_MS = [

@@ -4,10 +4,11 @@
  * without the coordinator for as long as leases live.
  */
 import { type Static, Type } from "typebox";
-import { closed, Nullable } from "../http/http-common.ts";
-import { VISIBILITIES } from "../http/http-inference.ts";
+import { VISIBILITIES } from "./visibilities.ts";
 import { DEPLOYMENT_STATES } from "./deployment-states.ts";
 import { OPENAI_ENGINES } from "./openai-fields.ts";
+import { closed } from "../closed.ts";
+import { Nullable } from "../nullable.ts";
 
 export const ROUTES_EVERY_MS = 5_000;
 /** Without a word for so long nothing is known to live. */

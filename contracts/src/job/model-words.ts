@@ -1,12 +1,9 @@
 /** The model that a job left, in words that page and shell share. Pure. */
-import type { TaskReply } from "../http/http-tasks.ts";
+
+type Left = { round: number | null; isFinal: boolean; isFinite: boolean | null };
 
 /** @returns one sentence without its end: `round 6, the last that was stored` */
-export function modelWords({
-  round,
-  isFinal,
-  isFinite,
-}: NonNullable<TaskReply["detail"]["model"]>): string {
+export function modelWords({ round, isFinal, isFinite }: Left): string {
   const whose = round === null ? "" : `round ${round}`;
   const words = isFinal
     ? whose === ""

@@ -12,9 +12,9 @@
  * `app/runners/…`, `app/policies/…`, `engines/{nats-server,versitygw,registry,rt-init}`.
  */
 import { type Static, Type } from "typebox";
-import { ImageNeeds } from "../agent/image-needs.ts";
+import { ImageNeeds } from "../image/image-needs.ts";
+import { closed } from "../closed.ts";
 
-const closed = { additionalProperties: false } as const;
 const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
 const Digest = Type.String({ pattern: "^sha256:[0-9a-f]{64}$" });
 const Bytes = Type.Integer({ minimum: 0 });

@@ -7,8 +7,8 @@
  */
 import { type Static, Type } from "typebox";
 import { ProtocolVersions } from "../versions/protocol-versions.ts";
+import { closed } from "../closed.ts";
 
-const closed = { additionalProperties: false } as const;
 const Id = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const Bucket = Type.String({ minLength: 1, maxLength: 63 });
 

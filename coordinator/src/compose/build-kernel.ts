@@ -31,10 +31,12 @@ import { JobBridges } from "../kernel/job-bridges.ts";
 import { JobTable } from "../kernel/job-table.ts";
 import { JobViews } from "../kernel/job-views.ts";
 import { MemberTable } from "../kernel/member-table.ts";
-import { Replicas } from "../kernel/replicas.ts";
+import { PlacementSnapshots } from "../kernel/placement-snapshots.ts";
+import { PlacementSignal } from "../kernel/placement-signal.ts";
+import { Replicas } from "../inference/replicas.ts";
 import { Replacements } from "../kernel/replace-member.ts";
 import { Scheduler } from "../kernel/scheduler.ts";
-import { SqliteKernel } from "../kernel/sqlite-kernel.ts";
+import { Kernel } from "../kernel/kernel.ts";
 import { Submissions } from "../kernel/submit.ts";
 import { Sweeper } from "../kernel/sweeper.ts";
 import { Reports } from "../kernel/take-reports.ts";
@@ -120,6 +122,7 @@ export function buildKernel({
     warnings,
     curves: new CurveTable(db),
     changes,
+    placementSignal: new PlacementSignal(),
     workloads,
     bridges,
   };
@@ -140,7 +143,7 @@ export function buildKernel({
   const placements = new Placements(db, tables, transitions);
   const replacements = new Replacements(db, tables, transitions);
   const submissions = new Submissions(db, tables, transitions);
-  const jobViews = new JobViews(db, heartbeats, warnings);
+  const jobViews = new JobViews(db, heartbeats, tables);
   const fleetViews = new FleetViews(db, heartbeats);
   return {
     ...{
@@ -163,7 +166,13 @@ export function buildKernel({
     workloads,
     ...{ recordPump, placements, submissions, fleetViews, feed },
     replicas: new Replicas(db, tables, transitions),
-    removal: new NodeRemoval({ db, clock, nodes, transitions }),
+    removal: new NodeRemoval({
+      db,
+      clock,
+      nodes,
+      transitions,
+      placementSignal: tables.placementSignal,
+    }),
     registry: new Registry({
       ...{ db, nodes, tables, transitions, heartbeats, doorTrust, upgrades },
       deviceUses: new DeviceUses(db, tables),
@@ -173,7 +182,8 @@ export function buildKernel({
     sweeper: new Sweeper(db, commit, tables, transitions),
     hangWatch: new HangWatch(db, commit, clock, warnings, hangAfterMs),
     scheduler: new Scheduler({
-      ...{ db, commit, tables, transitions, placements, replacements, heartbeats, isDraining },
+      ...{ commit, tables, transitions, placements, replacements, isDraining },
+      snapshots: new PlacementSnapshots(db, tables, transitions, heartbeats),
       onError: (error) => alarms.onError(error, "placement"),
     }),
     liveness: new LivenessMonitor({
@@ -181,7 +191,7 @@ export function buildKernel({
       onBrake: alarms.onBrake,
       onDead: alarms.onNodeDead,
     }),
-    kernel: new SqliteKernel({
+    kernel: new Kernel({
       db,
       commit,
       tables,
@@ -208,5 +218,5 @@ export function voidOlderGenerations({
     transitions.revoke(id, reason === null ? { reason: "generation_changed" } : {});
     transitions.renewFence(id);
   }
-  for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.settle(jobId);
+  for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.reconcile(jobId);
 }

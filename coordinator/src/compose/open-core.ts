@@ -71,7 +71,7 @@ import { SteadyClock } from "../kernel/clock.ts";
 import { ClockSteps, readBootTime } from "../kernel/clock-steps.ts";
 import { followRegistry } from "../kernel/follow-registry.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import type { Replicas } from "../kernel/replicas.ts";
+import type { Replicas } from "../inference/replicas.ts";
 
 const SWEEP_MS = 1_000;
 /** Whatever was missed is found again this often. */
@@ -153,7 +153,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   const clockSteps = new ClockSteps({ ...parts, clock, bootTime: readBootTime, onStep });
   await clockSteps.begin();
   await parts.sweeper.giveGrace();
-  await parts.sweeper.settleAll();
+  await parts.sweeper.reconcileAll();
   const authority = await CertificateAuthority.load(config.ca);
 
   const gate = stack.use(
@@ -332,7 +332,7 @@ function startTimers(
     sweeper,
     scheduler,
     liveness,
-    transitions,
+    tables,
     recordPump,
   } = parts;
   const abort = new AbortController();
@@ -373,7 +373,7 @@ function startTimers(
     );
   }, SWEEP_MS);
   const compare = setInterval(() => {
-    transitions.placementWanted = true;
+    tables.placementSignal.raise("comparison");
     scheduler.kick();
   }, COMPARE_MS);
   liveness.run(abort.signal, (error) => alarms.onError(error, "liveness"));

@@ -5,7 +5,7 @@ import type { OperatorCaller, ServiceCaller } from "../authorization/caller.ts";
 import { insertPerson, insertUser } from "./bucket-store.ts";
 import { bucketNameFor } from "./decisions/user-names.ts";
 import { identityOperation } from "./identity-operation.ts";
-import type { Source } from "./directories/decisions/group-names.ts";
+import type { Source } from "./decisions/group-names.ts";
 import { linkPerson, linkSource } from "./people-store.ts";
 import { setRoles } from "./role-holders.ts";
 

@@ -2,7 +2,7 @@
 import type { ApplianceRole, ProjectRole, Role } from "../authorization/roles.ts";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import { allHeld, givenBeside } from "./decisions/duties.ts";
-import { type Source, strongest } from "./directories/decisions/group-names.ts";
+import { type Source, strongest } from "./decisions/group-names.ts";
 import { rolesOf } from "./role-holders.ts";
 
 /** @property hasLeft the account is gone where it was kept; a sign-in takes that back @property source null of a user whom Keycloak itself keeps */

@@ -2,7 +2,7 @@
 import { SharedRun } from "@resontech/frame/shared-run";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
-import type { Replicas } from "../kernel/replicas.ts";
+import type { Replicas } from "./replicas.ts";
 import {
   type Deployment,
   type DeploymentEffect,

@@ -24,23 +24,21 @@ export class Placements {
   }
 
   /**
-   * Inside a transaction. False when the job is no longer waiting.
+   * Inside a transaction. False when the job no longer wants the gang.
    * @throws BindFailed when a worker was taken or its node went away; the transaction must be rolled back
    */
   apply(placement: Placement): boolean {
+    if (placement.isFurther) return this.#grow(placement);
     return this.#transitions.moveJob(placement.job, "place", {
       createAttempt: (job) => this.#createAttempt(job, placement),
     });
   }
 
-  /**
-   * One more replica of a job that runs. Inside a transaction. False when none is due any more.
-   * @throws BindFailed as {@link apply}
-   */
-  applyReplica(placement: Placement): boolean {
-    const { jobs, members } = this.#tables;
+  /** One more gang of a job that runs. */
+  #grow(placement: Placement): boolean {
+    const { jobs, members, workloads } = this.#tables;
     const job = jobs.get(placement.job);
-    if (job?.state !== "RUNNING" || job.replicas_due === 0) return false;
+    if (job?.state !== "RUNNING" || workloads.of(job).furtherGangs(job) === 0) return false;
     const attempt = this.#createAttempt(job, placement);
     jobs.note(job.id, {
       ...{ replicas_due: job.replicas_due - 1, attempts_made: job.attempts_made + 1 },
@@ -81,7 +79,7 @@ export class Placements {
         port,
       ],
       ...[resume?.startRound ?? job.first_round, resume?.modelUpload ?? null],
-      ...[Number(workload.hasReplicas), now],
+      ...[Number(workload.hasSeveralGangs), now],
     );
 
     const images = imagesOf(job);

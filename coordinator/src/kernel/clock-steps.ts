@@ -8,7 +8,7 @@ import type { GroupCommit } from "../db/group-commit.ts";
 import type { Meta } from "../db/meta.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { SteadyClock } from "./clock.ts";
-import { judgeStep } from "./decisions/clock-step.ts";
+import { evaluateStep } from "./decisions/clock-step.ts";
 
 const LOOK_MS = 1_000;
 
@@ -50,7 +50,7 @@ export class ClockSteps {
     const anchor = this.#anchor();
     const stepMs =
       former?.bootId === anchor.bootId
-        ? judgeStep(anchor.wallAtBootMs - former.wallAtBootMs)
+        ? evaluateStep(anchor.wallAtBootMs - former.wallAtBootMs)
         : null;
     await commit.run(() => this.#move(stepMs));
     if (stepMs !== null) this.#parts.onStep(stepMs);
@@ -65,7 +65,7 @@ export class ClockSteps {
 
   async look(): Promise<void> {
     const { clock, commit, onStep } = this.#parts;
-    const stepMs = judgeStep(clock.stepMs());
+    const stepMs = evaluateStep(clock.stepMs());
     if (stepMs === null) {
       // A clock that is slewed is followed as it goes.
       clock.follow();

@@ -9,7 +9,7 @@ import type { WriteHandle } from "../db/open-database.ts";
 import { agentProtocolOf } from "./agent-protocol-of.ts";
 import { DEADLINES } from "./decisions/deadlines.ts";
 import type { MemberResources } from "./decisions/resources.ts";
-import { imageReference } from "./job-images.ts";
+import { memberImageReference } from "./job-images.ts";
 import type { AttemptRow, MemberRow, NodeRow } from "./rows.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
@@ -45,7 +45,7 @@ export class DesiredSets {
     for (const member of this.#withRoom(this.#membersOn(nodeId))) {
       this.#tables.members.note(member.id, { told: JSON.stringify(this.#describe(member)) });
       this.#transitions.moveMember(member.id, "claim");
-      this.#transitions.settle(member.job_id);
+      this.#transitions.reconcile(member.job_id);
     }
     const version = this.#db
       .prepare<[string], number>("SELECT desired_version FROM nodes WHERE id = ?")
@@ -118,7 +118,7 @@ export class DesiredSets {
       attempt: attempt.id,
       ...standingOf(member),
       graceMs: DEADLINES.stopGraceMs,
-      image: imageReference(job, member),
+      image: memberImageReference(job, member),
       resources: {
         ...(JSON.parse(member.resources) as MemberResources),
         workers: member.worker_id === null ? [] : [member.worker_id],
@@ -135,7 +135,7 @@ export class DesiredSets {
         refusesNonFinite: members.refusesNonFinite(job),
       }),
       ...(bridge === null ? {} : { bridge }),
-      ...(workload.hasReplicas && this.#speaks(member.node_id, WISH_SINCE)
+      ...(workload.maySleep && this.#speaks(member.node_id, WISH_SINCE)
         ? { wish: { order: member.wish_order, asleep: member.wishes_sleep === 1 } }
         : {}),
       inputs: inputs.map(({ id, kind, target, size_bytes, etag, sha256 }) => ({

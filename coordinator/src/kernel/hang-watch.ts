@@ -1,15 +1,15 @@
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { Clock } from "./clock.ts";
-import { judgeSilence, silenceText } from "./decisions/hanging.ts";
+import { evaluateSilence, silenceText } from "./decisions/hanging.ts";
 import type { WarningTable } from "./warning-table.ts";
 
 export const HANG_AFTER_MS = 60 * 60_000;
 const LOOK_EVERY_MS = 30_000;
 const TOPIC = "hanging";
 
-/** Reports running jobs of which nothing is heard. It ends none: what takes long to compute says nothing either. Replicas only
- * wait to be called. */
+/** Reports running jobs of which nothing is heard. It ends none: what takes long to compute says nothing either. Jobs of
+ * several gangs are passed over: those only wait to be called. */
 export class HangWatch {
   readonly #commit: GroupCommit;
   readonly #clock: Clock;
@@ -46,7 +46,7 @@ export class HangWatch {
     this.#nextAt = now + LOOK_EVERY_MS;
     for (const { id, last_sign: lastSign } of this.#running.all()) {
       const reported = this.#warnings.times(id, "server", TOPIC);
-      const verdict = judgeSilence({ now, lastSign, hangAfterMs: this.#hangAfterMs, reported });
+      const verdict = evaluateSilence({ now, lastSign, hangAfterMs: this.#hangAfterMs, reported });
       if (verdict === null) continue;
       await this.#commit.run(() => {
         if (verdict === "forget") this.#warnings.forget(id, "server", TOPIC);

@@ -20,7 +20,7 @@ export function imagesOf({ images }: Pick<JobRow, "images">): MemberImage[] | nu
 }
 
 /** What the member runs: the image that was chosen for its worker. */
-export function imageReference(
+export function memberImageReference(
   job: Pick<JobRow, "image">,
   { image }: Pick<MemberRow, "image">,
 ): string {

@@ -58,6 +58,12 @@ export class JobTable {
   readonly #event;
   readonly #stagedBytes;
   readonly #touch;
+  readonly #queued;
+  readonly #growing;
+  readonly #livingGangs;
+  readonly #waitingFor;
+  readonly #noteWaiting;
+  readonly #failedBind;
 
   constructor(db: WriteHandle, changes: Changes) {
     this.#changes = changes;
@@ -82,13 +88,66 @@ export class JobTable {
       )
       .pluck();
     this.#touch = db.prepare("UPDATE jobs SET deadline_at = ? WHERE id = ?");
+    this.#queued = db.prepare<[], JobRow>(
+      "SELECT * FROM jobs WHERE state = 'QUEUED' AND ended_at IS NULL ORDER BY sequence",
+    );
+    this.#growing = db.prepare<[], JobRow>(
+      "SELECT * FROM jobs WHERE replicas_due > 0 AND state = 'RUNNING'",
+    );
+    this.#livingGangs = db.prepare<[], { job_id: string; count: number }>(
+      `SELECT attempts.job_id, count(*) AS count FROM attempts JOIN members ON members.attempt_id = attempts.id
+       JOIN jobs ON jobs.id = attempts.job_id AND jobs.replicas_due > 0 AND jobs.state = 'RUNNING'
+       WHERE attempts.is_replica = 1 AND attempts.ended_at IS NULL AND members.desired = 'run'
+         AND members.state IN ('LEASED', 'STARTING', 'RUNNING')
+       GROUP BY attempts.job_id`,
+    );
+    this.#waitingFor = db
+      .prepare<[string], string | null>("SELECT waiting_for FROM jobs WHERE id = ?")
+      .pluck();
+    this.#noteWaiting = db.prepare<[string, string]>(
+      "UPDATE jobs SET waiting_for = ? WHERE id = ? AND (state = 'QUEUED' OR replicas_due > 0)",
+    );
+    this.#failedBind = db
+      .prepare<[string], number>(
+        "UPDATE jobs SET failed_binds = failed_binds + 1 WHERE id = ? AND state = 'QUEUED' RETURNING failed_binds",
+      )
+      .pluck();
   }
 
   get(id: string): JobRow | undefined {
     return this.#byId.get(id);
   }
 
-  /** Of a job without replicas the only one. */
+  /** Whose first gang waits for workers, in the order of arrival. */
+  queued(): JobRow[] {
+    return this.#queued.all();
+  }
+
+  /** Those that run, and wait for workers for more gangs. */
+  growing(): JobRow[] {
+    return this.#growing.all();
+  }
+
+  /** By job that grows: its gangs that do their work, or are on their way to it. */
+  livingGangs(): Map<string, number> {
+    return new Map(this.#livingGangs.all().map(({ job_id: job, count }) => [job, count]));
+  }
+
+  waitingFor(id: string): string | null {
+    return this.#waitingFor.get(id) ?? null;
+  }
+
+  /** Inside a transaction. False when it waits no longer. */
+  noteWaiting(id: string, why: string): boolean {
+    return this.#noteWaiting.run(why, id).changes === 1;
+  }
+
+  /** Inside a transaction. @returns how many there were in a row; undefined when it waits no longer */
+  countFailedBind(id: string): number | undefined {
+    return this.#failedBind.get(id);
+  }
+
+  /** Of a job that has one at a time the only one. */
   liveAttempt(jobId: string): AttemptRow | undefined {
     return this.liveAttempts(jobId)[0];
   }

@@ -4,10 +4,11 @@ import type { Heartbeats } from "./heartbeats.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
 import { type RowFilter, whereOf } from "../db/row-filter.ts";
-import { hintOf, reasonEntry } from "./decisions/reasons.ts";
+import { hintOf, type OwnReasonWords, reasonWords } from "./decisions/reasons.ts";
 import type { JobMemberView, JobModel, JobRounds, JobView } from "./job-view.ts";
-import type { NvflareJob, NvflareStats } from "./kernel.ts";
 import type { WarningTable } from "./warning-table.ts";
+import { reasonWordsOf, type Workloads } from "./workload.ts";
+import type { KernelTables } from "./kernel-tables.ts";
 import type { AttemptRow, JobRow, MemberRow } from "./rows.ts";
 
 type MemberWithModel = MemberRow & { model: string | null };
@@ -16,6 +17,7 @@ type MemberWithModel = MemberRow & { model: string | null };
 export class JobViews {
   readonly #heartbeats: Heartbeats;
   readonly #warnings: WarningTable;
+  readonly #workloads: Workloads;
   readonly #job;
   readonly #prepared: Prepared;
   readonly #attempts;
@@ -23,9 +25,14 @@ export class JobViews {
   readonly #rounds;
   readonly #model;
 
-  constructor(db: WriteHandle, heartbeats: Heartbeats, warnings: WarningTable) {
+  constructor(
+    db: WriteHandle,
+    heartbeats: Heartbeats,
+    { warnings, workloads }: Pick<KernelTables, "warnings" | "workloads">,
+  ) {
     this.#heartbeats = heartbeats;
     this.#warnings = warnings;
+    this.#workloads = workloads;
     this.#job = db.prepare<[string], JobRow>("SELECT * FROM jobs WHERE id = ?");
     this.#prepared = new Prepared(db);
     this.#attempts = db.prepare<[string], AttemptRow>(
@@ -71,32 +78,6 @@ export class JobViews {
       .map((row) => this.#view(row));
   }
 
-  nvflareJobs(jobId: string): NvflareJob[] {
-    return this.#attempts
-      .all(jobId)
-      .filter(({ nvflare_job }) => nvflare_job !== null)
-      .map((attempt) => ({
-        jobId,
-        nvflareJob: attempt.nvflare_job!,
-        attempt: attempt.number,
-        status:
-          attempt.ended_at === null
-            ? "RUNNING"
-            : attempt.end_reason === null
-              ? "FINISHED:COMPLETED"
-              : "FINISHED:ABORTED",
-        startedAt: attempt.created_at,
-        endedAt: attempt.ended_at,
-      }));
-  }
-
-  nvflareStats(jobId: string): NvflareStats {
-    const job = this.#job.get(jobId);
-    if (job === undefined) return { currentRound: null, numRounds: null };
-    const { current, total } = this.#roundsOf(job);
-    return { currentRound: current, numRounds: current === null ? null : total };
-  }
-
   #view(row: JobRow): JobView {
     const attempts = this.#attempts.all(row.id);
     const living = attempts.filter(({ ended_at }) => ended_at === null);
@@ -116,7 +97,7 @@ export class JobViews {
       deadlineAt: row.deadline_at,
       reason: row.reason,
       waitingFor: row.waiting_for,
-      error: errorOf(row),
+      error: errorOf(row, reasonWordsOf(this.#workloads, row)),
       resumable: row.resumable === 1,
       warnings: [...(JSON.parse(row.warnings) as string[]), ...this.#warnings.of(row.id)],
       attempt: row.attempts_made,
@@ -172,13 +153,12 @@ export class JobViews {
   }
 }
 
-function errorOf(row: JobRow): JobView["error"] {
+function errorOf(row: JobRow, own: OwnReasonWords): JobView["error"] {
   if (!isTerminal(row.state) || row.state === "SUCCEEDED" || row.reason === null) return null;
-  const entry = reasonEntry(row.reason);
   return {
     code: row.reason,
-    message: row.message ?? entry.message,
-    hint: hintOf(row.reason, row.blamed_member),
+    message: row.message ?? reasonWords(row.reason, own).message,
+    hint: hintOf(row.reason, row.blamed_member, own),
     detail: row.detail,
     member: row.blamed_member,
   };

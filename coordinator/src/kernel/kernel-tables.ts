@@ -11,10 +11,11 @@ import type { LastModelTable } from "./last-model-table.ts";
 import type { LogMergeTable } from "./log-merge-table.ts";
 import type { MemberTable } from "./member-table.ts";
 import type { OutputTable } from "./output-table.ts";
+import type { PlacementSignal } from "./placement-signal.ts";
 import type { WarningTable } from "./warning-table.ts";
 import type { Workloads } from "./workload.ts";
 
-/** What the kernel's rows are read and written by, and the kinds of jobs that they tell of. */
+/** What the kernel's rows are read and written by, the kinds of jobs that they tell of, and who hears of what was written. */
 export type KernelTables = {
   clock: Clock;
   meta: Meta;
@@ -30,5 +31,6 @@ export type KernelTables = {
   warnings: WarningTable;
   curves: CurveTable;
   changes: Changes;
+  placementSignal: PlacementSignal;
   workloads: Workloads;
 };

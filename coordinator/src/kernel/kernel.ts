@@ -1,96 +1,141 @@
-import type { DeviceFacts } from "@resontech/contracts/image-needs";
+import type { GroupCommit } from "../db/group-commit.ts";
+import type { WriteHandle } from "../db/open-database.ts";
 import type { RowFilter } from "../db/row-filter.ts";
-import type { JobOutput } from "./output-table.ts";
 import type { GateProof } from "../audit-ports.ts";
 import type { AcceptedTask } from "./accepted-task.ts";
+import { Draining } from "./errors.ts";
+import type { FleetModel, FleetStatus, WorkersStats } from "./fleet-view.ts";
+import type { FleetViews } from "./fleet-views.ts";
 import type { JobView } from "./job-view.ts";
+import type { JobViews } from "./job-views.ts";
+import type { JobOutput } from "./output-table.ts";
+import type { Submissions } from "./submit.ts";
+import type { KernelTables } from "./kernel-tables.ts";
+import type { Transitions } from "./transitions.ts";
 
-export type WorkerView = {
-  id: string;
-  node: string;
-  model: string;
-  kind: "gpu" | "cpu";
-  /** What decides which image runs on it. */
-  device: DeviceFacts;
-  totalMemoryMb: number;
-  /** 0 while the worker is held. */
-  freeMemoryMb: number;
-  priceCents: number;
-  status: "free" | "busy" | "unavailable";
-};
-/** `onlineCount` counts workers of ready nodes, held ones included. */
-export type WorkersStats = {
-  onlineCount: number;
-  totalFreeMemoryMb: number;
-  workers: WorkerView[];
+export type KernelDeps = {
+  db: WriteHandle;
+  commit: GroupCommit;
+  tables: KernelTables;
+  transitions: Transitions;
+  submissions: Submissions;
+  jobViews: JobViews;
+  fleetViews: FleetViews;
+  isDraining: () => boolean;
 };
 
-export type NvflareJob = {
-  jobId: string;
-  nvflareJob: string;
-  attempt: number;
-  status: string;
-  startedAt: number;
-  endedAt: number | null;
-};
-/** Rounds over all attempts; null before the first starts. */
-export type NvflareStats = { currentRound: number | null; numRounds: number | null };
+/** The kernel as routes see it. Every promise settles after the commit that it speaks of. */
+export class Kernel {
+  readonly #parts: KernelDeps;
 
-export type CatalogueEntry = {
-  /** Catalogue id, `rtx_5090`, `cpu`. */
-  id: string;
-  name: string;
-  kind: "gpu" | "cpu";
-  memoryMb: number;
-  pricePerHourCents: number;
-  /** Workers of this model on ready nodes, and how many of them are free. */
-  online: number;
-  free: number;
-};
+  constructor(parts: KernelDeps) {
+    this.#parts = parts;
+  }
 
-/** What the routes ask of the kernel. Every promise settles after the commit that it speaks of. */
-export interface Kernel {
   /**
    * Makes the job (or finds the one that its idempotency key made) and answers with its state.
    * @throws WorkspaceBusy, IdempotencyConflict, IdempotencyGone, Draining
    */
-  submit(task: AcceptedTask): Promise<JobView>;
+  async submit(task: AcceptedTask): Promise<JobView> {
+    const { commit, submissions, jobViews, isDraining } = this.#parts;
+    if (isDraining()) throw new Draining();
+    return await commit.run(() => jobViews.job(submissions.insert(task))!);
+  }
+
   /** The job that an idempotency key stands for. @throws IdempotencyConflict, IdempotencyGone */
-  findSubmitted(projectId: string, key: string, bodySha256: string): JobView | null;
+  findSubmitted(projectId: string, key: string, bodySha256: string): JobView | null {
+    const id = this.#parts.submissions.find(projectId, key, bodySha256);
+    return id === null ? null : this.#parts.jobViews.job(id);
+  }
+
   /**
    * Asks the job to stop; legal in every state, without effect on one that has ended.
    * @param audit the acknowledged `job.cancel.requested`
    */
-  requestStop(
+  async requestStop(
     jobId: string,
     reason: "user_cancelled" | "operator_cancelled",
     audit: GateProof,
-  ): Promise<JobView | null>;
+  ): Promise<JobView | null> {
+    const { commit, tables, transitions, jobViews } = this.#parts;
+    return await commit.run(() => {
+      const job = tables.jobs.get(jobId);
+      transitions.moveJob(jobId, "stop", { reason, gate: audit });
+      transitions.reconcile(jobId);
+      const outcome =
+        job === undefined
+          ? ({ phase: "failed", code: "not_found" } as const)
+          : ({ phase: "completed", code: "ok" } as const);
+      tables.records.outcome("job.cancel", audit, { kind: "job", id: jobId }, outcome);
+      return jobViews.job(jobId);
+    });
+  }
+
   /** Tells the job's owner why somebody else stopped the job; nothing for a job that has ended otherwise. */
-  explainStop(jobId: string, message: string): Promise<void>;
+  async explainStop(jobId: string, message: string): Promise<void> {
+    const { commit, tables } = this.#parts;
+    await commit.run((db) => {
+      const explain = db.prepare(
+        "UPDATE jobs SET message = ? WHERE id = ? AND reason = 'operator_cancelled'",
+      );
+      if (explain.run(message, jobId).changes === 1)
+        tables.changes.note({ kind: "explained", job: jobId, message });
+    });
+  }
+
   /** Whosever job it is. */
-  job(id: string): JobView | null;
-  /** Newest first. @param kinds which are left out */
+  job(id: string): JobView | null {
+    return this.#parts.jobViews.job(id);
+  }
+
+  /** Newest first. @param areNot kinds that are left out */
   jobs(
     filter: RowFilter,
     limit: number,
     offset: number,
     { areNot }: { areNot: readonly string[] },
-  ): JobView[];
+  ): JobView[] {
+    return this.#parts.jobViews.page(filter, limit, offset, areNot);
+  }
+
   /** The job that uses a folder of a bucket now. */
-  livingJobOf(bucket: string, outputRoot: string): string | null;
+  livingJobOf(bucket: string, outputRoot: string): string | null {
+    return this.#parts.submissions.livingJobOf(bucket, outputRoot);
+  }
+
   /** What the job left, by key: versions that stay as long as the job does. */
-  outputs(jobId: string): JobOutput[];
+  outputs(jobId: string): JobOutput[] {
+    return this.#parts.tables.outputs.keptOf(jobId);
+  }
+
   /** An ended job's versions go; answers how many. */
-  forgetOutputs(jobId: string): Promise<number>;
-  workersStats(): WorkersStats;
-  nvflareJobs(jobId: string): NvflareJob[];
-  nvflareStats(jobId: string): NvflareStats;
-  catalogue(): CatalogueEntry[];
-  /** Counts for the operator: jobs by state, nodes, generation. */
-  status(): {
-    jobs: Record<string, number>;
-    nodes: { node: string; state: string; workers: number }[];
-    generation: number;
-  };
+  async forgetOutputs(jobId: string): Promise<number> {
+    const { commit, tables } = this.#parts;
+    const { changes, outputs, commands, lastModels } = tables;
+    return await commit.run(() => {
+      const forgotten = outputs.forgetKept(jobId);
+      const last = lastModels.of(jobId);
+      // Its copy is not there yet: it is not made any more.
+      if (last?.outputUpload === null) commands.removeVersion(last.checkpointUpload);
+      lastModels.forget(jobId);
+      // What a living job starts from goes once that has ended.
+      for (const { uploadId } of forgotten)
+        if (!outputs.isRead(uploadId)) commands.removeVersion(uploadId);
+      if (forgotten.length > 0)
+        changes.note({ kind: "outputs-removed", job: jobId, count: forgotten.length });
+      return forgotten.length;
+    });
+  }
+
+  workersStats(): WorkersStats {
+    return this.#parts.fleetViews.workers();
+  }
+
+  catalogue(): FleetModel[] {
+    return this.#parts.fleetViews.catalogue();
+  }
+
+  status(): FleetStatus {
+    return this.#parts.fleetViews.status(this.#parts.tables.meta.number("generation"));
+  }
 }

@@ -49,7 +49,7 @@ export type JobRow = {
   model_bytes: number;
   avoid_nodes: string;
   waiting_for: string | null;
-  /** Replicas that are wanted and have no worker yet; 0 of a job that has none. */
+  /** Gangs that a running job wants beside those that it has, and that have no worker yet. */
   replicas_due: number;
   audit_op: string;
   audit_index: number;
@@ -69,7 +69,6 @@ export type AttemptRow = {
   ca_key: string | null;
   start_round: number;
   resumed_from: string | null;
-  nvflare_job: string | null;
   created_at: number;
   ended_at: number | null;
   end_reason: string | null;
@@ -119,7 +118,7 @@ export type MemberRow = {
   failed_site: string | null;
   /** JSON of the `DesiredMember` that its node heard first; null before that, and of members of releases that kept none. */
   told: string | null;
-  /** Of a replica: how often something was wished of it, and what last. */
+  /** Of one that may sleep: how often something was wished of it, and what last. */
   wish_order: number;
   wishes_sleep: number;
   standing: "well" | "stalled" | "asleep";

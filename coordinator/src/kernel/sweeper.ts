@@ -46,14 +46,14 @@ export class Sweeper {
   }
 
   /** What members did under a release that did not know their kind of job was only noted: it is judged now. */
-  async settleAll(): Promise<void> {
+  async reconcileAll(): Promise<void> {
     await this.#commit.run((db) => {
       const live = db
         .prepare<[], string>(
           "SELECT id FROM jobs WHERE ended_at IS NULL AND state NOT IN ('ACCEPTED', 'QUEUED', 'HELD')",
         )
         .pluck();
-      for (const id of live.all()) this.#transitions.settle(id);
+      for (const id of live.all()) this.#transitions.reconcile(id);
     });
   }
 
@@ -85,7 +85,7 @@ export class Sweeper {
       this.#transitions.moveJob(id, "fault", { reason: lapse.reason, ...this.#blameOf(id) });
     if (lapse?.kind === "stop") this.#transitions.moveJob(id, "stop", { reason: lapse.reason });
     if (lapse?.kind === "end") this.#transitions.endWait(id);
-    this.#transitions.settle(id);
+    this.#transitions.reconcile(id);
   }
 
   /** The next attempt leaves the node alone that this one waited for. */
@@ -106,7 +106,7 @@ export class Sweeper {
       this.#transitions.moveMember(id, "quarantine", {
         reason: member.reason ?? "release_timeout",
       });
-    this.#transitions.settle(member.job_id);
+    this.#transitions.reconcile(member.job_id);
   }
 
   #lapseReason(member: MemberRow): JobReason {

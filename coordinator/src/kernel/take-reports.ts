@@ -10,6 +10,7 @@ import type { MemberChange } from "./member-table.ts";
 import type { MemberRow } from "./rows.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
+import type { PayloadStart } from "./workload.ts";
 
 /** Lines that a job printed as metrics, as they came: the newest. All of them stand in its `metrics.jsonl`, and in its curves. */
 const KEPT_LINES = 1_000;
@@ -63,7 +64,7 @@ export class Reports {
     // A report says that the node knows of the member, whatever became of its answer to `desired`.
     if (member.state === "LEASED") this.#transitions.moveMember(member.id, "claim");
     this.#apply(member, report);
-    this.#transitions.settle(member.job_id);
+    this.#transitions.reconcile(member.job_id);
     return "accepted";
   }
 
@@ -101,7 +102,7 @@ export class Reports {
       case "standing":
         return note({ standing: event.standing, standing_order: event.order });
       case "job-started":
-        return this.#jobStarted(member, event.nvflareJob);
+        return this.#jobStarted(member, event);
       case "round-started":
         return this.#roundStarted(member, event.round, event.numRounds, at);
       case "round-ended":
@@ -144,11 +145,11 @@ export class Reports {
       this.#tables.changes.note({ kind: "progress", job, member: id, ...told });
   }
 
-  #jobStarted(member: MemberRow, nvflareJob: string): void {
+  #jobStarted(member: MemberRow, started: PayloadStart): void {
     if (member.is_lead === 0) return;
-    this.#db
-      .prepare("UPDATE attempts SET nvflare_job = ? WHERE id = ?")
-      .run(nvflareJob, member.attempt_id);
+    const { jobs, workloads } = this.#tables;
+    const job = jobs.get(member.job_id)!;
+    if (workloads.has(job.kind)) workloads.of(job).keepStart(this.#db, member.attempt_id, started);
     this.#transitions.moveJob(member.job_id, "start");
   }
 

@@ -11,24 +11,25 @@ import { type JobEffect, type JobEvent, stepJob } from "./decisions/job-machine.
 import {
   type AttemptFacts,
   isQuiet,
-  judgeAttempt,
+  evaluateAttempt,
   stoppedEvent,
   vacanciesOf,
-} from "./decisions/judge-attempt.ts";
+} from "./decisions/evaluate-attempt.ts";
 import {
   isMemberOver,
   mayMemberWrite,
   type MemberEffect,
-  type MemberEvent,
+  type MemberMachineEvent,
   stepMember,
 } from "./decisions/member-machine.ts";
-import { reasonEntry } from "./decisions/reasons.ts";
+import { type ReasonWords, reasonWords } from "./decisions/reasons.ts";
 import { capacityBytes, type MemberResources } from "./decisions/resources.ts";
-import { judgeRetry } from "./decisions/retry.ts";
+import { evaluateRetry } from "./decisions/retry.ts";
 import type { JobChange } from "./job-table.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { MemberChange } from "./member-table.ts";
 import type { JobRow, MemberRow } from "./rows.ts";
+import { reasonWordsOf } from "./workload.ts";
 
 /** What transitions ask of their surroundings. */
 export type TransitionPorts = {
@@ -54,13 +55,11 @@ const MERGE_AFTER_MS = 5_000;
 const OWN_OUTAGE_MS = 120_000;
 
 /** More steps than any chain of consequences has. */
-const SETTLE_LIMIT = 16;
+const RECONCILE_LIMIT = 16;
 
 export class Transitions {
   readonly #tables: KernelTables;
   readonly #ports: TransitionPorts;
-  /** Set when workers or waiting jobs changed; the scheduler looks and clears it. */
-  placementWanted = true;
   readonly #startedAt: number;
 
   constructor(tables: KernelTables, ports: TransitionPorts) {
@@ -147,7 +146,7 @@ export class Transitions {
   }
 
   /** Moves the member and carries out the effects; false when the event is stale. `change` is written either way it can. */
-  moveMember(memberId: string, event: MemberEvent, change: MemberChange = {}): boolean {
+  moveMember(memberId: string, event: MemberMachineEvent, change: MemberChange = {}): boolean {
     const { clock, jobs, logMerges, members, records } = this.#tables;
     const member = members.get(memberId);
     const step = member === undefined ? null : stepMember(member.state, event);
@@ -195,21 +194,32 @@ export class Transitions {
   }
 
   /** Asks what the members' states mean for the job, and does it, until nothing follows any more. */
-  settle(jobId: string): void {
-    const { jobs, workloads } = this.#tables;
-    const job = jobs.get(jobId);
-    if (job?.state === "RUNNING" && workloads.has(job.kind) && workloads.of(job).hasReplicas)
-      return this.#endQuietReplicas(jobId);
-    for (let step = 0; step < SETTLE_LIMIT; step++) {
+  reconcile(jobId: string): void {
+    if (this.#outlivesAttempts(this.#tables.jobs.get(jobId))) return this.#endQuietAttempts(jobId);
+    for (let step = 0; step < RECONCILE_LIMIT; step++) {
       const facts = this.#attemptFacts(jobId);
-      const judgement = facts === null ? null : judgeAttempt(facts);
-      if (judgement === null || !this.moveJob(jobId, judgement.event, judgement)) return;
+      const verdict = facts === null ? null : evaluateAttempt(facts);
+      if (verdict === null || !this.moveJob(jobId, verdict.event, verdict)) return;
     }
     throw new Error(`job ${jobId} does not settle`);
   }
 
-  /** Of a running job with replicas: an attempt whose replica has let go is over, and the job runs on. */
-  #endQuietReplicas(jobId: string): void {
+  /** So many gangs are to be placed beside those that the job has, no more and no fewer; nothing of one that does not run. */
+  setGangsDue(jobId: string, due: number): void {
+    const { jobs, placementSignal } = this.#tables;
+    const job = jobs.get(jobId);
+    if (job?.state !== "RUNNING" || job.replicas_due === due) return;
+    jobs.note(jobId, { replicas_due: due, waiting_for: due === 0 ? null : job.waiting_for });
+    if (due > 0) placementSignal.raise("gang-due");
+  }
+
+  #outlivesAttempts(job: JobRow | undefined): boolean {
+    const { workloads } = this.#tables;
+    return job !== undefined && workloads.has(job.kind) && workloads.of(job).outlivesAttempts(job);
+  }
+
+  /** Of a job that outlives its attempts: one whose members have all let go is over, and the job runs on. */
+  #endQuietAttempts(jobId: string): void {
     const { clock, jobs, members } = this.#tables;
     for (const { id } of jobs.liveAttempts(jobId)) {
       const all = members.ofAttempt(id);
@@ -223,13 +233,11 @@ export class Transitions {
 
   /** Whether the job ran before the member came, and whether its payload has yet to be ready. */
   standingOf(member: MemberRow): { joinsRunning: boolean; isWarming: boolean } {
-    const { jobs, workloads } = this.#tables;
-    const job = jobs.get(member.job_id);
-    const isReplica =
-      job?.state === "RUNNING" && workloads.has(job.kind) && workloads.of(job).hasReplicas;
+    // Its own attempt does not speak for the job, nor the job's state for it.
+    const isByItself = this.#outlivesAttempts(this.#tables.jobs.get(member.job_id));
     return {
-      joinsRunning: member.replaces !== null || isReplica,
-      isWarming: isReplica && member.is_ready === 0,
+      joinsRunning: member.replaces !== null || isByItself,
+      isWarming: isByItself && member.is_ready === 0,
     };
   }
 
@@ -317,7 +325,7 @@ export class Transitions {
         ? {}
         : {
             reason,
-            message: blamed?.message || reasonEntry(reason).message,
+            message: blamed?.message || this.#words(job, reason).message,
             detail: blamed?.detail ?? null,
             blamed_member:
               blamed === undefined ? null : (blamed.failed_site ?? blamed.site ?? blamed.role),
@@ -351,6 +359,10 @@ export class Transitions {
     }
   }
 
+  #words(job: JobRow, reason: JobReason): ReasonWords {
+    return reasonWords(reason, reasonWordsOf(this.#tables.workloads, job));
+  }
+
   #spendRetry(job: JobRow, reason: JobReason, blamed: MemberRow | undefined): JobChange {
     const { clock } = this.#tables;
     const isOurs = reason === "lease_lost" && clock.monotonic() - this.#startedAt < OWN_OUTAGE_MS;
@@ -359,7 +371,7 @@ export class Transitions {
       lease_lost: job.retries_lease_lost,
       out_of_memory: job.retries_out_of_memory,
     };
-    const { again, spends } = judgeRetry(reason, spent, isOurs);
+    const { again, spends } = evaluateRetry(reason, spent, isOurs);
     const grown = blamed?.is_lead === 1 ? this.#regrow(job, blamed, reason, again) : null;
     if (grown?.again === false) return { desired: "stop", message: grown.message };
     if (!again) return { desired: "stop" };
@@ -389,18 +401,18 @@ export class Transitions {
     reason: JobReason | null,
     gate: GateProof | null,
   ): void {
-    const { clock, jobs, members } = this.#tables;
+    const { clock, jobs, members, placementSignal } = this.#tables;
     const all = attempts.flatMap((attempt) => members.ofAttempt(attempt));
     switch (effect) {
       case "create-attempt":
         return;
       case "place-soon":
-        this.placementWanted = true;
+        placementSignal.raise("job-waits");
         return;
       case "stop-members":
         for (const member of all) this.stopMember(member, reason ?? "attempt_ended", gate);
         // Nobody to wait for: what waited, and what was only leased, ends in the same transaction.
-        this.settle(jobId);
+        this.reconcile(jobId);
         return;
       case "stop-others":
         for (const member of all)
@@ -418,7 +430,7 @@ export class Transitions {
   }
 
   #onMember(effect: MemberEffect, member: MemberRow): void {
-    const { bridges, changes, clock, meta, members, commands } = this.#tables;
+    const { bridges, changes, clock, meta, members, commands, placementSignal } = this.#tables;
     const now = clock.now();
     switch (effect) {
       case "begin-use":
@@ -449,7 +461,7 @@ export class Transitions {
         members.releaseWorker(member.id, now);
         this.#abortUploads(member.id);
         commands.desiredChanged(member.node_id);
-        this.placementWanted = true;
+        placementSignal.raise("worker-free");
         return;
       case "quarantine-worker":
         if (member.worker_id !== null) {

@@ -1,6 +1,8 @@
-import type { MemberBridge, MemberPayload } from "@resontech/contracts/agent-protocol";
-import type { FederationIdentity } from "@resontech/contracts/federation-certificates";
+import type { MemberBridge, MemberEvent, MemberPayload } from "@resontech/contracts/agent-protocol";
+import type { CertificateProfile } from "@resontech/contracts/certificate-profile";
 import type { JobReason } from "@resontech/contracts/job-reasons";
+import type { WriteHandle } from "../db/open-database.ts";
+import type { OwnReasonWords } from "./decisions/reasons.ts";
 import type { MemberResources, NodeSize } from "./decisions/resources.ts";
 import type { AttemptRow, JobRow, MemberRow } from "./rows.ts";
 
@@ -47,15 +49,23 @@ export type DescribedMember = {
   refusesNonFinite: boolean;
 };
 
+/** What the lead tells when its payload has begun the job's own work. */
+export type PayloadStart = Extract<MemberEvent, { kind: "job-started" }>;
+
 /** Grown memory for the next attempt, or the message that names what is needed. */
 export type Regrowth = { again: true; bytes: number } | { again: false; message: string };
 
 /** The workload of a job. A kind that this release does not know is held, never guessed at: see {@link Workloads.has}. */
 export type Workloads = { of(job: Pick<JobRow, "kind">): Workload; has(kind: string): boolean };
 
+/** None for a kind that this release does not know. */
+export function reasonWordsOf(workloads: Workloads, job: Pick<JobRow, "kind">): OwnReasonWords {
+  return workloads.has(job.kind) ? workloads.of(job).reasonWords : {};
+}
+
 /**
- * All that is special to one kind of job. Every question is pure: the kernel asks, and alone writes rows. The kernel knows gangs, members, leases and
- * outputs; an agent knows payloads.
+ * All that is special to one kind of job. Every question is pure: the kernel asks, and writes rows; only {@link Workload.keepStart} writes by itself.
+ * The kernel knows gangs, members, leases and outputs; an agent knows payloads.
  */
 export type Workload = {
   /** The oldest version of the agent protocol whose agents can run its members. */
@@ -71,15 +81,24 @@ export type Workload = {
   quorum(job: JobRow): number;
   /** Keys below the output root that the lead must have stored before the job has succeeded. */
   requiredOutputs: readonly string[];
+  /** What it says of a reason that has a meaning of its own here. */
+  reasonWords: OwnReasonWords;
   /** The payload says nothing of a start of its own: the job runs once all its members do. */
   startsWithMembers: boolean;
+  /** Inside the transaction that takes the lead's word: keeps what of it nobody but the workload reads. */
+  keepStart(db: WriteHandle, attempt: string, started: PayloadStart): void;
   /** The lead's word that it is ready is the start of the job. */
   startsWhenReady: boolean;
-  /**
-   * Each attempt is a replica, a gang of one. The first is the job's start; from then on others are placed and ended one by one ({@link Replicas}), and none
-   * of their ends is the job's.
-   */
-  hasReplicas: boolean;
+  /** Several attempts of a job may live beside one another, each with a gang of its own; else one follows the other. */
+  hasSeveralGangs: boolean;
+  /** How many gangs are to be placed beside those that a running job has. The first, which waits as the job does, is none of them. */
+  furtherGangs(job: Pick<JobRow, "replicas_due">): number;
+  /** The end of an attempt is that attempt's alone, and the job runs on. */
+  outlivesAttempts(job: Pick<JobRow, "state">): boolean;
+  /** What those are told who wait for a worker of such a job; null: it ends by itself, and the worker is busy until then. */
+  whyHeld: string | null;
+  /** A member's payload can stop where it is and go on later: its agent is told which of the two is wished. */
+  maySleep: boolean;
   /** A program beside the coordinator dials the lead: its agent listens for it, also where the attempt has one node. */
   isReached: boolean;
   /** Where the next attempt goes on; null where it begins anew. */
@@ -90,12 +109,12 @@ export type Workload = {
     input: Pick<InputFacts, "kind" | "shardIndex">,
   ): boolean;
   describe(member: DescribedMember): MemberPayload;
-  /** The name for a certificate of the attempt's own authority; null where the member has no such certificate. */
-  identity(
+  /** What the attempt's own authority certifies of a member; null where the member has no such certificate. */
+  certificate(
     member: Pick<MemberRow, "role" | "site">,
     asked: "member" | "admin",
     attempt: Pick<AttemptRow, "server_name">,
-  ): Exclude<FederationIdentity, { kind: "root" }> | null;
+  ): CertificateProfile | null;
   /**
    * What a failed lead needs more of. Null where that changes nothing.
    * @param mayRetry the budget of this cause is not spent

@@ -4,7 +4,7 @@ import type { ApplianceFacts } from "@resontech/contracts/appliance-facts";
 import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
 import { SharedRun } from "@resontech/frame/shared-run";
 import { collectDefaultMetrics, Registry } from "prom-client";
-import type { WorkerView } from "../kernel/kernel.ts";
+import type { WorkerView } from "../kernel/fleet-view.ts";
 import {
   applianceFamilies,
   type Family,

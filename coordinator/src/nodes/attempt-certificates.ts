@@ -1,8 +1,7 @@
+import type { CertificateProfile } from "@resontech/contracts/certificate-profile";
 import {
   BACKDATED_MS,
   certificateProfile,
-  type CertificateProfile,
-  type FederationIdentity,
   LEAF_KEY,
   LEAF_VALID_MS,
   OID_UNSTRUCTURED_NAME,
@@ -54,7 +53,7 @@ export async function makeAttemptRoot(attempt: string): Promise<AttemptRoot> {
  */
 export async function signAttemptLeaf(
   root: AttemptRoot,
-  identity: Exclude<FederationIdentity, { kind: "root" }>,
+  profile: CertificateProfile,
   csrPem: string,
 ): Promise<string> {
   const request = await readSigningRequest(csrPem);
@@ -67,7 +66,6 @@ export async function signAttemptLeaf(
     false,
     ["sign"],
   );
-  const profile = certificateProfile(identity);
   const now = Date.now();
   const cert = await x509.X509CertificateGenerator.create({
     serialNumber: serialNumber(),

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { SignReply, SignRequest } from "@resontech/contracts/agent-protocol";
-import type { FederationIdentity } from "@resontech/contracts/federation-certificates";
+import type { CertificateProfile } from "@resontech/contracts/certificate-profile";
 import type { AuditGate } from "../audit-ports.ts";
 import { actorOf } from "../authorization/in-the-log.ts";
 import type { NodeCaller } from "../authorization/caller.ts";
@@ -24,7 +24,7 @@ export type SigningParts = {
   workloads: Workloads;
 };
 
-/** Certificates of a federation, for keys made on the members' nodes; names come from the attempt, never from the request. */
+/** Certificates of an attempt's own authority, for keys made on the members' nodes; names come from the attempt, never from the request. */
 export class AttemptSigning {
   readonly #parts: SigningParts;
 
@@ -42,7 +42,7 @@ export class AttemptSigning {
     if (member.desired !== "run" || !isMemberWorking(member.state))
       throw new AgentRefusal("not_allowed", `member ${id} needs no certificate any more`);
     const root = await this.#root(member.attempt_id);
-    const cert = await signAttemptLeaf(root, this.#identity(member, identity), csr);
+    const cert = await signAttemptLeaf(root, this.#profile(member, identity), csr);
     await gate.fact({
       type: "key.certificate.issue",
       op: randomUUID(),
@@ -60,14 +60,11 @@ export class AttemptSigning {
     return { cert, rootCert: root.certPem };
   }
 
-  #identity(
-    member: MemberRow,
-    identity: SignRequest["identity"],
-  ): Exclude<FederationIdentity, { kind: "root" }> {
+  #profile(member: MemberRow, identity: SignRequest["identity"]): CertificateProfile {
     const { jobs, workloads } = this.#parts;
     const job = jobs.get(member.job_id)!;
     const found = workloads.has(job.kind)
-      ? workloads.of(job).identity(member, identity, this.#attempt(member.attempt_id))
+      ? workloads.of(job).certificate(member, identity, this.#attempt(member.attempt_id))
       : null;
     if (found === null)
       throw new AgentRefusal(

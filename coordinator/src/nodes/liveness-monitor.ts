@@ -6,8 +6,8 @@ import type { KernelTables } from "../kernel/kernel-tables.ts";
 import type { Transitions } from "../kernel/transitions.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import {
-  judgeFlap,
-  judgeLiveness,
+  evaluateFlap,
+  evaluateLiveness,
   LIVENESS,
   type LivenessDecision,
   type LivenessVerdict,
@@ -24,7 +24,7 @@ export type LivenessParts = {
   meta: Meta;
   nodes: NodeTable;
   heartbeats: Heartbeats;
-  tables: Pick<KernelTables, "records" | "members">;
+  tables: Pick<KernelTables, "members" | "placementSignal" | "records">;
   transitions: Transitions;
   /** Nobody is declared dead although somebody is silent. */
   onBrake: (brake: NonNullable<LivenessVerdict["brake"]>) => void;
@@ -51,7 +51,7 @@ export class LivenessMonitor {
     const now = clock.monotonic();
     const ownLagMs = this.#lastTick === null ? 0 : now - this.#lastTick - TICK_MS;
     this.#lastTick = now;
-    const { decisions, brake } = judgeLiveness({
+    const { decisions, brake } = evaluateLiveness({
       nodes: nodes.registered().map(({ id, state }) => ({
         node: id,
         state: state as "READY" | "SUSPECT" | "DEAD",
@@ -82,7 +82,7 @@ export class LivenessMonitor {
   }
 
   #apply({ node: id, to }: LivenessDecision): void {
-    const { nodes, clock, heartbeats, transitions, onDead } = this.#parts;
+    const { nodes, clock, heartbeats, tables, onDead } = this.#parts;
     const node = nodes.get(id);
     if (node === undefined || node.state === to || !nodes.move(node, to, clock.now())) return;
     if (to === "SUSPECT") heartbeats.fellSilent(id);
@@ -91,12 +91,12 @@ export class LivenessMonitor {
       this.#died(node);
       onDead(id);
     }
-    transitions.placementWanted = true;
+    tables.placementSignal.raise("node-moved");
   }
 
   #returned(node: NodeRow): void {
     const { nodes, clock } = this.#parts;
-    const { flaps, isCordoned } = judgeFlap(JSON.parse(node.flaps) as number[], clock.now());
+    const { flaps, isCordoned } = evaluateFlap(JSON.parse(node.flaps) as number[], clock.now());
     nodes.setFlaps(
       node.id,
       flaps,
@@ -118,7 +118,7 @@ export class LivenessMonitor {
       .all(node.id);
     for (const { id, reason } of held)
       transitions.revoke(id, reason === null ? { reason: "node_lost" } : {});
-    for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.settle(jobId);
+    for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.reconcile(jobId);
   }
 
   #fencedOn(nodeId: string) {

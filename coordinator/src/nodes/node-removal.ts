@@ -1,6 +1,7 @@
 import { ApiError } from "../api-error.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { Clock } from "../kernel/clock.ts";
+import type { PlacementSignal } from "../kernel/placement-signal.ts";
 import type { Transitions } from "../kernel/transitions.ts";
 import type { NodeTable } from "./node-table.ts";
 
@@ -11,6 +12,7 @@ export type RemovalParts = {
   clock: Clock;
   nodes: NodeTable;
   transitions: Transitions;
+  placementSignal: PlacementSignal;
 };
 
 /**
@@ -29,12 +31,12 @@ export class NodeRemoval {
    * outputs away may do so. It costs those jobs no retry.
    */
   evict(node: string): void {
-    const { transitions } = this.#parts;
+    const { placementSignal, transitions } = this.#parts;
     const held = this.#membersOn(node, "'LEASED', 'STARTING', 'RUNNING'");
     for (const { id, reason } of held)
       transitions.revoke(id, reason === null ? { reason: "node_removed" } : {});
-    for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.settle(jobId);
-    transitions.placementWanted = true;
+    for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.reconcile(jobId);
+    placementSignal.raise("node-evicted");
   }
 
   /**
@@ -60,7 +62,7 @@ export class NodeRemoval {
     );
     // Nobody will prove their release any more.
     for (const member of held) transitions.moveMember(member.id, "quarantine");
-    for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.settle(jobId);
+    for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.reconcile(jobId);
   }
 
   #membersOn(node: string, states: string): Held[] {

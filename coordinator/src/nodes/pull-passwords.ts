@@ -11,7 +11,7 @@ import type { WriteHandle } from "../db/open-database.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import { imageFor, whyNoImage } from "../kernel/decisions/member-image.ts";
 import { isMemberWorking } from "../kernel/decisions/member-machine.ts";
-import { deviceFactsOf, imageReference, memberImageOf } from "../kernel/job-images.ts";
+import { deviceFactsOf, memberImageReference, memberImageOf } from "../kernel/job-images.ts";
 import type { JobTable } from "../kernel/job-table.ts";
 import type { WorkerRow } from "../kernel/rows.ts";
 import { AgentRefusal } from "../kernel/agent-refusal.ts";
@@ -30,7 +30,7 @@ export function pullPassword(
   const member = registry.fenced(caller, id, fence);
   if (member.desired !== "run" || !isMemberWorking(member.state))
     throw new AgentRefusal("not_allowed", `member ${id} needs no image any more`);
-  const reference = imageReference(jobs.get(member.job_id)!, member);
+  const reference = memberImageReference(jobs.get(member.job_id)!, member);
   return passwords.issue(repositoryOf(reference), { ...fence, node: caller.node, member: id });
 }
 

@@ -38,7 +38,7 @@ const MISSING_BEATS = 4;
 export class Registry {
   readonly #db: WriteHandle;
   readonly #nodes: NodeTable;
-  readonly #tables: Pick<KernelTables, "changes" | "commands" | "members">;
+  readonly #tables: Pick<KernelTables, "changes" | "commands" | "members" | "placementSignal">;
   readonly #transitions: Transitions;
   readonly #heartbeats: Heartbeats;
   readonly #deviceUses: DeviceUses;
@@ -51,7 +51,10 @@ export class Registry {
   constructor(parts: {
     db: WriteHandle;
     nodes: NodeTable;
-    tables: Pick<KernelTables, "changes" | "meta" | "records" | "clock" | "commands" | "members">;
+    tables: Pick<
+      KernelTables,
+      "changes" | "meta" | "records" | "clock" | "commands" | "members" | "placementSignal"
+    >;
     transitions: Transitions;
     heartbeats: Heartbeats;
     deviceUses: DeviceUses;
@@ -102,7 +105,7 @@ export class Registry {
     this.#records.nodeRegistered(nodeId, epoch, { workers: inventory.workers.length, release });
     this.#heartbeats.registered(nodeId, this.#missingFrom(nodeId, request.held));
     this.#tables.commands.desiredChanged(nodeId);
-    this.#transitions.placementWanted = true;
+    this.#tables.placementSignal.raise("node-registered");
     const reply = {
       nodeEpoch: epoch,
       leaseMs: this.#grant(nodeId, null),
@@ -128,7 +131,8 @@ export class Registry {
       this.#tables.changes.note({
         ...{ kind: "node-beat", node: nodeId, ...news, loopLagMs: Math.round(loopLagMs) },
       });
-    if (!hadDisk && this.#heartbeats.hasDisk(nodeId)) this.#transitions.placementWanted = true;
+    if (!hadDisk && this.#heartbeats.hasDisk(nodeId))
+      this.#tables.placementSignal.raise("disk-free");
     for (const id of this.#begunAnew(nodeId, beat.held)) this.#loseAtAgent(id);
     const missing = this.#heartbeats.countMissing(nodeId, this.#missingFrom(nodeId, beat.held));
     for (const [id, beats] of missing) if (beats >= MISSING_BEATS) this.#loseAtAgent(id);
@@ -186,7 +190,7 @@ export class Registry {
     const member = this.#tables.members.get(memberId);
     if (member === undefined) return;
     this.#transitions.revoke(member.id, member.reason === null ? { reason: "lease_lost" } : {});
-    this.#transitions.settle(member.job_id);
+    this.#transitions.reconcile(member.job_id);
   }
 
   /** Members that the node has begun with and does not name; their last reports may still be on the way. */

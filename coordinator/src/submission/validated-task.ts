@@ -2,7 +2,7 @@ import type { JobImage } from "@resontech/contracts/coordinator-config";
 import { ApiError } from "../api-error.ts";
 import type { AcceptedTask } from "../kernel/accepted-task.ts";
 import { memberImageOf } from "../kernel/job-images.ts";
-import type { CatalogueEntry, WorkerView } from "../kernel/kernel.ts";
+import type { FleetModel, WorkerView } from "../kernel/fleet-view.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { ChosenImages } from "./decisions/choose-images.ts";
 
@@ -10,7 +10,7 @@ export type ValidationDeps = {
   store: Pick<ObjectStore, "list" | "getRange">;
   images: readonly JobImage[];
   workers: () => readonly WorkerView[];
-  catalogue: () => readonly CatalogueEntry[];
+  catalogue: () => readonly FleetModel[];
 };
 
 /** What the kernel takes but for who asked and what auditd acknowledged. */

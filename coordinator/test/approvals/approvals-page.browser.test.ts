@@ -5,7 +5,7 @@ import { launchBrowser } from "@resontech/house/launch-browser";
 import type { Page } from "playwright-core";
 import t from "tap";
 import { pinStepUpKeys } from "../../../appliance/src/keycloak/pin-step-up-keys.ts";
-import { judgeApproval } from "../../../audit/src/approvals/judge-approval.ts";
+import { judgeApproval } from "../../../audit/src/log/approvals/judge-approval.ts";
 import { temporaryFolder } from "../../../audit/test/helper.ts";
 import { findBucketOfProject } from "../../src/identity/bucket-store.ts";
 import { leavesByApproval } from "../../src/storage/export-grants.ts";

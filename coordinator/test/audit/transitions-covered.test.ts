@@ -9,7 +9,10 @@ import {
 } from "@resontech/contracts/job-states";
 import t from "tap";
 import { JOB_MACHINE, type JobEvent } from "../../src/kernel/decisions/job-machine.ts";
-import { MEMBER_MACHINE, type MemberEvent } from "../../src/kernel/decisions/member-machine.ts";
+import {
+  MEMBER_MACHINE,
+  type MemberMachineEvent,
+} from "../../src/kernel/decisions/member-machine.ts";
 import { KernelWorld } from "../kernel/kernel-world.ts";
 import { SimAgent } from "../kernel/sim-agent.ts";
 
@@ -67,7 +70,7 @@ t.test("each step of a member is a record", async (t) => {
         world.parts.db
           .prepare("UPDATE members SET state = ? WHERE id = ?")
           .run(from satisfies MemberState, member);
-        t.ok(transitions.moveMember(member, event as MemberEvent), `${from} ${event}`);
+        t.ok(transitions.moveMember(member, event as MemberMachineEvent), `${from} ${event}`);
       });
       const found = leaves.filter(
         ({ type, object }) => type === "job.member" && object.id === member,

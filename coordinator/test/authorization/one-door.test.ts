@@ -208,7 +208,7 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
   },
   "kernel/decisions/placement.ts": {
     why: "the job's own wish for nodes of its owner",
-    texts: ["node?.ownerId !== job.userId"],
+    texts: ["node?.ownerId !== gang.userId"],
   },
   "kernel/desired-set.ts": { why: "members of a node", texts: [BY_NODE] },
   "kernel/fleet-views.ts": { why: "workers of a node", texts: [BY_NODE, BY_NODE] },

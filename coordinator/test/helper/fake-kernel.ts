@@ -4,11 +4,13 @@ import { isInFilter, type RowFilter } from "../../src/db/row-filter.ts";
 import type { AcceptedTask } from "../../src/kernel/accepted-task.ts";
 import { IdempotencyConflict } from "../../src/kernel/errors.ts";
 import type { JobView } from "../../src/kernel/job-view.ts";
-import type { CatalogueEntry, Kernel, WorkersStats } from "../../src/kernel/kernel.ts";
+import type { FleetModel, WorkersStats } from "../../src/kernel/fleet-view.ts";
+import type { Kernel } from "../../src/kernel/kernel.ts";
+import type { NvflareRuns } from "../../src/workloads/federation/nvflare-runs.ts";
 import type { JobOutput } from "../../src/kernel/output-table.ts";
 
 /** Records what routes ask for and answers as told, also what the real kernel can't be made to: test/server.engines.test.ts has that one. */
-export class FakeKernel implements Kernel {
+export class FakeKernel implements Pick<Kernel, keyof Kernel> {
   readonly tasks: AcceptedTask[] = [];
   readonly views = new Map<string, JobView>();
   readonly #keys = new Map<string, { bodySha256: string; id: string }>();
@@ -36,7 +38,8 @@ export class FakeKernel implements Kernel {
       ...{ ...owner, kind, name: "running", slug: "x", outputRoot: "jobs/running" },
       ...{ warnings: [], resumable: false },
     };
-    this.views.set(id, this.#view(id, task, "RUNNING"));
+    const rounds = { current: 2, total: 5, done: 2 };
+    this.views.set(id, { ...this.#view(id, task, "RUNNING"), rounds });
   }
 
   findSubmitted(_projectId: string, key: string, bodySha256: string): JobView | null {
@@ -114,24 +117,17 @@ export class FakeKernel implements Kernel {
     return { onlineCount: 2, totalFreeMemoryMb: 8192, workers };
   }
 
-  nvflareJobs() {
-    return [
+  /** The same of every job. */
+  readonly nvflareRuns: Pick<NvflareRuns, "of"> = {
+    of: () => [
       {
-        jobId: "x",
-        nvflareJob: "nv-1",
-        attempt: 1,
-        status: "FINISHED",
-        startedAt: this.#now(),
-        endedAt: null,
+        ...{ nvflareJob: "nv-1", attempt: 1, status: "RUNNING" },
+        ...{ startedAt: this.#now(), endedAt: null },
       },
-    ];
-  }
+    ],
+  };
 
-  nvflareStats() {
-    return { currentRound: 2, numRounds: 5 };
-  }
-
-  catalogue(): CatalogueEntry[] {
+  catalogue(): FleetModel[] {
     return [
       {
         id: "cpu",

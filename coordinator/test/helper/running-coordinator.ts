@@ -24,7 +24,7 @@ import { AuditdFixture } from "../../../audit/test/helper.ts";
 import { VaultFixture } from "../../../audit/test/vault/helper.ts";
 import Database from "better-sqlite3";
 import type { ApplianceRole } from "../../src/authorization/roles.ts";
-import { Seal } from "../../src/identity/sign-in/seal.ts";
+import { Seal } from "../../src/identity/seal.ts";
 import { setRoles } from "../../src/identity/role-holders.ts";
 import { insertSession } from "../../src/identity/sign-in/session-store.ts";
 import { type NatsFixture, startNats } from "../bus/nats-fixture.ts";
@@ -33,7 +33,10 @@ import { fetchWithCa } from "./fetch-with-ca.ts";
 import { startS3BehindFront } from "./s3-behind-front.ts";
 import { type S3Engine, startS3Engine } from "./s3-engine.ts";
 import { TEST_IMAGE } from "./test-app.ts";
-import { type DoorCertificates, RunningDoor } from "../../../gateway/test/helper/running-door.ts";
+import {
+  type DoorCertificates,
+  RunningDoor,
+} from "../../../parts/door/test/helper/running-door.ts";
 import { shippedProgram } from "@resontech/house/shipped-program";
 
 /** Keys of the coordinator's clients at Keycloak, and of sessions. */

@@ -153,6 +153,7 @@ export async function makeTestApp(
     validate: validateSubmission,
     auditSearch: new AuditSearch(join(dir, "search")),
     images: [TEST_IMAGE],
+    nvflareRuns: kernel.nvflareRuns,
     workers: () => kernel.workersStats().workers,
     catalogue: () => kernel.catalogue(),
     watch: new DeploymentWatch(new GatewayReports(), new HeardNumbers(), now),

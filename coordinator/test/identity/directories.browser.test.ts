@@ -10,11 +10,11 @@ import {
   prepareProvider,
   PROVIDER_CLIENT,
   PROVIDER_SECRET,
-} from "../../../keycloak/test/helper/customer-provider.ts";
+} from "../../../parts/keycloak/test/helper/customer-provider.ts";
 import { RunningKeycloak } from "@resontech/house/running-keycloak";
-import { LDAP_READER, RunningSlapd } from "../../../keycloak/test/helper/running-slapd.ts";
+import { LDAP_READER, RunningSlapd } from "../../../parts/keycloak/test/helper/running-slapd.ts";
 import { mapGroup } from "../../src/identity/directories/group-store.ts";
-import { LOOK_MS, lookAtAll } from "../../src/identity/directories/leavers.ts";
+import { LOOK_MS, lookAtAll } from "../../src/identity/leavers.ts";
 import { requestRoleOnRecord } from "../../src/identity/directories/request-role.ts";
 import { collect } from "../../src/identity/keycloak-events/event-collector.ts";
 import { findPersonById, membershipsOf, subjectOf } from "../../src/identity/people-store.ts";

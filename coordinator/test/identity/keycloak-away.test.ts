@@ -11,9 +11,9 @@ import { exportJWK, SignJWT } from "jose";
 import t from "tap";
 import { TestPki } from "../../../agent/test/helper/pki.ts";
 import { ApiError } from "../../src/api-error.ts";
+import { API_AUDIENCE } from "../../src/identity/api-audience.ts";
 import { asApiError, errorReplies } from "../../src/http/error-replies.ts";
 import {
-  API_AUDIENCE,
   CLI_CLIENT,
   OpenIdProvider,
   SessionGone,

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { AuditUnavailable } from "@resontech/audit/producer";
 import { REGISTRY_TOKEN_ISSUER } from "@resontech/contracts/coordinator-config";
-import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
+import { renderRegistryConfig } from "@resontech/registry/registry-config";
 import t from "tap";
 import { RegistryTokens } from "../../src/identity/registry-tokens.ts";
 import { engineBinary } from "../helper/engine-binary.ts";

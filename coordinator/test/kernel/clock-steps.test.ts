@@ -1,17 +1,17 @@
 import t, { type Test } from "tap";
 import { SteadyClock } from "../../src/kernel/clock.ts";
 import { ClockSteps } from "../../src/kernel/clock-steps.ts";
-import { judgeStep } from "../../src/kernel/decisions/clock-step.ts";
+import { evaluateStep } from "../../src/kernel/decisions/clock-step.ts";
 import { KernelWorld } from "./kernel-world.ts";
 import { SimAgent } from "./sim-agent.ts";
 
 const HOUR = 3_600_000;
 
 t.test("less than two seconds is slewing, more is a step", async (t) => {
-  t.equal(judgeStep(1_999), null);
-  t.equal(judgeStep(-1_999), null);
-  t.equal(judgeStep(2_000), 2_000);
-  t.equal(judgeStep(-HOUR), -HOUR);
+  t.equal(evaluateStep(1_999), null);
+  t.equal(evaluateStep(-1_999), null);
+  t.equal(evaluateStep(2_000), 2_000);
+  t.equal(evaluateStep(-HOUR), -HOUR);
 });
 
 t.test("a steady clock goes on through a step until it is told to follow", async (t) => {

@@ -155,7 +155,7 @@ t.test(
 async function knows(world: KernelWorld, id: string, kind: string | null): Promise<void> {
   world.parts.db.prepare("UPDATE jobs SET kind = ? WHERE id = ?").run(kind ?? "command", id);
   world.crash();
-  await world.parts.sweeper.settleAll();
+  await world.parts.sweeper.reconcileAll();
 }
 
 t.test("a running job of a kind that this release does not know goes on as it is", async (t) => {

@@ -23,7 +23,7 @@ async function placed(slug: string) {
       if (second % 5 === 0) for (const agent of [a, b]) await agent.beat();
       await world.parts.liveness.tick();
       await world.parts.sweeper.sweep();
-      if (world.parts.transitions.placementWanted) await world.parts.scheduler.cycle();
+      if (world.parts.tables.placementSignal.isRaised) await world.parts.scheduler.cycle();
     }
   };
   const lives = () =>

@@ -39,7 +39,7 @@ async function running(t: Test, workersOfA = 1) {
       if (second % 5 === 0) for (const agent of living) await agent.beat();
       await world.parts.liveness.tick();
       await world.parts.sweeper.sweep();
-      if (world.parts.transitions.placementWanted) await world.parts.scheduler.cycle();
+      if (world.parts.tables.placementSignal.isRaised) await world.parts.scheduler.cycle();
     }
   };
   return { world, id, agents, state, members, pass };
@@ -162,7 +162,7 @@ t.test(
     );
     world.parts.db.prepare("UPDATE nodes SET is_cordoned = 1 WHERE id = 'node-a'").run();
     world.parts.transitions.revoke(lost.id, { reason: "agent_fault" });
-    world.parts.transitions.settle(id);
+    world.parts.transitions.reconcile(id);
     await a.fetch();
     await a.send();
     await pass(2, Object.values(agents));
@@ -175,14 +175,14 @@ t.test("a place that can't be filled as planned is not planned again and again",
   const { world, id, agents } = await running(t, 2);
   const lost = world.one<string>("SELECT id FROM members WHERE job_id = ? AND site = 'site-2'", id);
   world.parts.transitions.revoke(lost, { reason: "agent_fault" });
-  world.parts.transitions.settle(id);
+  world.parts.transitions.reconcile(id);
   await agents.a.fetch();
   await agents.a.send();
   // What the plan takes for a node, the transaction does not: it has never told what it is made of.
   world.parts.db.prepare("UPDATE nodes SET inventory = NULL WHERE id <> 'node-a'").run();
   world.parts.db.prepare("UPDATE nodes SET is_cordoned = 1 WHERE id = 'node-a'").run();
-  world.parts.transitions.placementWanted = false;
+  world.parts.tables.placementSignal.take();
   await world.parts.scheduler.cycle();
   t.equal(world.one("SELECT count(*) FROM members WHERE replaces IS NOT NULL"), 0);
-  t.equal(world.parts.transitions.placementWanted, false);
+  t.equal(world.parts.tables.placementSignal.isRaised, false);
 });

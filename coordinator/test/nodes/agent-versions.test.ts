@@ -56,15 +56,16 @@ t.test("members that need a newer agent wait for one, and say so", async (t) => 
     of: (job) => ({ ...WORKLOADS.of(job), agentProtocol: () => AGENT_PROTOCOL.max }),
   };
   const { world, agent } = begun(t, needsNewest);
-  const { kernel, scheduler, transitions } = world.parts;
+  const { kernel, scheduler, tables } = world.parts;
   agent.protocol = 1;
   await agent.register();
   const { id } = await kernel.submit(world.task("waits"));
   await scheduler.cycle();
   t.match(kernel.job(id)!.waitingFor, /excluded: 2 on nodes whose agent is too old/);
   agent.protocol = AGENT_PROTOCOL;
+  tables.placementSignal.take();
   await agent.register();
-  t.ok(transitions.placementWanted);
+  t.ok(tables.placementSignal.isRaised);
   await scheduler.cycle();
   t.equal(kernel.job(id)!.state, "RESERVED");
 });

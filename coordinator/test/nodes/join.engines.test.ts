@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { certificateProfile } from "@resontech/contracts/federation-certificates";
 import t from "tap";
 import { makeAttemptRoot, signAttemptLeaf } from "../../src/nodes/attempt-certificates.ts";
 import { CoreFixture } from "../kernel/core-fixture.ts";
@@ -113,7 +114,10 @@ t.test("what an attempt signs, openssl verifies for its purpose", async (t) => {
     [{ kind: "submitter", org: "o" }, "sslclient"],
   ] as const;
   for (const [identity, purpose] of identities) {
-    writeFileSync(join(dir, "leaf.pem"), await signAttemptLeaf(root, identity, csr));
+    writeFileSync(
+      join(dir, "leaf.pem"),
+      await signAttemptLeaf(root, certificateProfile(identity), csr),
+    );
     const verify = [
       "verify",
       "-x509_strict",

@@ -4,34 +4,114 @@
  */
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import type { ApplianceFacts } from "@resontech/contracts/appliance-facts";
+import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import type { Static, TSchema } from "typebox";
 import type { Operation } from "../operations/operation.ts";
 import type { Layout } from "./layout.ts";
 
-/** What a part's own configuration is derived from. */
-export type PartFacts = { layout: Layout; appliance: ApplianceConfig };
+/** What a part's configuration is derived from: the appliance, its release, its host, and where other parts have what this one needs of them. */
+export type PartFacts = {
+  layout: Layout;
+  appliance: ApplianceConfig;
+  release: Pick<ReleaseManifest, "version" | "images">;
+  /** Every part of this appliance. */
+  parts: readonly PartDeclaration[];
+  /** Where a part's socket lies. @throws TypeError for one that no part declares */
+  socket: (part: string, socket: string) => string;
+  /** Where a file among a part's secrets lies. @throws TypeError for a part that is not declared */
+  secret: (part: string, file: string) => string;
+} & HostReader;
 
-/** Whose processes alone may open a socket. */
-export type Peer = "root" | "coordinator" | "door";
+/** Which appliance, and where it lies. */
+export type PartPlace = Pick<PartFacts, "layout" | "appliance">;
+
+/** What is read of the host. */
+export type HostReader = {
+  /** Text of a file; null where there is none. */
+  read: (file: string) => string | null;
+  /** Names of what lies in a folder, in order. */
+  names: (folder: string) => readonly string[];
+  /** Of the first certificate of a PEM file, hex. */
+  certificateSha256: (file: string) => string;
+  /** Of the file system of a folder, in bytes. */
+  room: (folder: string) => { totalBytes: number; freeBytes: number };
+  /** Bytes of the files of a folder; 0 where there is none. */
+  sizeOf: (folder: string) => number;
+  /** How many processors a process may use, and how many files it may have open. */
+  limits: () => { processors: number; openFiles: number };
+  now: () => Date;
+};
+
+/** Whose processes alone may open a socket or read a folder: root's, or those of the part with this name. */
+export type Peer = "root" | (string & {});
 
 /** A Unix socket `<run>/<part>/<name>/sock`. */
 export type SocketDeclaration =
   | { for: Peer; serves: readonly Operation[] }
   /** HTTP of the part's own. The supervisor holds the socket: whoever connects while the part starts anew waits for it. At most one. */
-  | { for: Peer; isHeld: true };
+  | { for: Peer; isHeld: true }
+  | {
+      for: Peer;
+      /** A protocol of the part's own. */
+      speaks: string;
+      /** Below `<run>`, where it lies elsewhere. */
+      at?: readonly [string, ...string[]];
+    };
 
 /** Of the appliance's own authority; `<name>.crt` and `<name>.key` lie among the part's secrets. */
 export type CertificateDeclaration =
   | {
       name: string;
       /** It serves under these, and is known by them where it calls. None: it only calls, and no server can use it. */
-      dnsNames: readonly string[];
+      dnsNames: readonly string[] | ((appliance: ApplianceConfig) => readonly string[]);
     }
-  /** Of what people's programs and nodes dial: of the appliance's names, or the customer's own. The part sees by itself that another lies there. */
+  /** Of an authority of its own, below the appliance's. */
+  | { name: "intermediate"; isAuthority: true }
+  /** Of what people's programs and nodes dial: of the appliance's names, or the customer's own. */
   | { name: "server"; isDoor: true };
 
+/** How a part comes to another certificate while it runs. Without it, the part sees by itself that another lies there. */
+export type CertificateChange = {
+  signal: NodeJS.Signals;
+  /** `health`: whoever asks its port is shown another certificate than the file has. `renewal`: whoever renews the file says so. */
+  toldBy: "health" | "renewal";
+};
+
 /** A file of root's, `<root>/etc/<file>`, that the part alone reads: what the operator set for it. No secret is in it. */
-export type SettingDeclaration = { file: string; schema: TSchema };
+export type SettingDeclaration = {
+  file: string;
+  schema: TSchema;
+  /** The part follows the file while it runs. @default the part reads it at its start */
+  isFollowed?: true;
+  /** Files among the part's secrets without which a value of the setting is of no use. */
+  needs?: (value: unknown) => readonly string[];
+};
+
+/** What `etc/appliance.json` lets an operator choose after the install. */
+export type Choice =
+  | "bucketQuotaBytes"
+  | "hangAfterMinutes"
+  | "outputExport"
+  | "retention"
+  | "unwitnessed";
+
+/** A file among the part's secrets, `<root>/etc/secrets/<part>/<name>`. */
+export type SecretDeclaration =
+  /** Made once, at the first start. */
+  | { name: string; kind: SecretKind; isWanted?: (facts: PartFacts) => boolean }
+  /** The same bytes as a file among the secrets of another part. */
+  | { name: string; sameAs: { part: string; name: string } };
+
+/** `random`: 256 bits. `p256`: a key that signs, PKCS #8. `nkey-…`: seeds of NATS. `s3-key-pair`: JSON. */
+export type SecretKind = "random" | "p256" | "nkey-user" | "nkey-account" | "s3-key-pair";
+
+/** A value that the first start settles for good: root's file `<root>/etc/<file>`, readable by all. */
+export type SettledDeclaration = {
+  file: string;
+  settle: (facts: PartFacts) => string;
+  /** What does not hold is settled anew. @default anything does */
+  holds?: (text: string) => boolean;
+};
 
 /** What the supervisor asks the part for `GET /metrics`, every few seconds. */
 export type FactsDeclaration = {
@@ -43,12 +123,44 @@ export type FactsDeclaration = {
 
 /** Who tells whether a part is well. */
 export type HealthDeclaration =
-  | { socket: string }
-  /** A path that its port answers, to who shows one of its certificates where it asks for one. */
-  | { httpsPath: string; shows?: string };
+  /** `GET /healthz`. */
+  | { socket: string; headers?: Readonly<Record<string, string>> }
+  /** It ends its side of a connection to each of these sockets once the other side is ended. */
+  | { endsConnections: readonly string[] }
+  /** A path that its port answers: to who shows a certificate, its own or one in another folder of secrets, where it asks for one. */
+  | {
+      httpsPath: string;
+      /** @default 200 */
+      status?: number;
+      shows?: string | { folder: string; name: string };
+      /** @default the part's */
+      port?: keyof ApplianceConfig["ports"];
+    }
+  /** What it says first on its port, by itself or when it is asked. */
+  | { greeting: RegExp; asked?: Uint8Array };
+
+/** A folder below `<root>/data`. */
+export type FolderDeclaration = {
+  name: string;
+  /** @default the part itself */
+  owner?: "root";
+  /** Its group: of a part, or root's. @default the part's own */
+  readers?: Peer;
+  mode: number;
+};
+
+/** @property folders where they are not one of the part's name, closed to all others */
+export type DataDeclaration = {
+  /** `apart`: by a way of its own, which the backup knows. */
+  isBackedUp: boolean | "apart";
+  folders?: readonly FolderDeclaration[];
+};
 
 /** When the kernel ends it where memory is short. Without those that go last nobody's work goes on. */
 export type InShortage = "last" | "middle" | "first";
+
+/** What runs under the part's user before it. @property unless a file that makes it needless */
+export type FirstRun = { args: readonly string[]; unless?: string };
 
 type Common = {
   /** Of its process, log, secrets, data and sockets, and in `appliance status`. */
@@ -62,27 +174,49 @@ type Common = {
   sockets: Readonly<Record<string, SocketDeclaration>>;
   /** Of `<root>/etc/secrets`, where earlier releases named it otherwise. @default the part's name */
   secretsFolder?: string;
+  /** It makes its secrets itself, and not even root's processes write there. @default root makes them, the part reads */
+  keepsSecrets?: true;
+  secrets?: readonly SecretDeclaration[];
   certificates: readonly CertificateDeclaration[];
+  certificateChange?: CertificateChange;
   health: HealthDeclaration;
   settings: readonly SettingDeclaration[];
+  /** What of `etc/appliance.json` its configuration is derived from, and an operator may change. */
+  choices?: readonly Choice[];
+  settled?: readonly SettledDeclaration[];
   /** Its folder `<root>/data/<name>`: its own, closed to all others, worked on by one process at a time. Null: it keeps nothing. */
-  data: { isBackedUp: boolean } | null;
+  data: DataDeclaration | null;
   /** Bytes that it takes of the disk within its first weeks: preflight and plan count them. */
   firstBytes: number;
   facts?: FactsDeclaration;
-  /** It writes into the audit log, by a socket of auditd that has its name. */
-  audit?: { family: string };
-  /** From start to first health. @default 60000 */
-  start?: { timeoutMs: number };
+  /** It writes into the audit log, by sockets of auditd that have these names. */
+  audit?: readonly { producer: string; family: string }[];
+  start?: {
+    /** To its first health. @default 60000 */
+    timeoutMs?: number;
+    /** Each to its end before each start, in this order; one that fails keeps the part from starting. */
+    after?: (facts: PartFacts) => readonly FirstRun[];
+  };
+  /** So long it may run without an answer. @default 60000 */
+  silenceLimitMs?: number;
   stop: {
     /** From SIGTERM to SIGKILL. */
     graceMs: number;
+    /** By which it is asked to. @default SIGTERM */
+    signal?: "SIGTERM" | "SIGINT";
+    /** The next one starts beside it, and it ends at this signal once that one runs and it has no more calls: nobody finds its port closed. */
+    drain?: NodeJS.Signals;
   };
-  inShortage: InShortage;
+  /** What else of the release it loads or hands on; a path that ends in `/` is all below it. */
+  loads?: readonly string[];
+  env?: (facts: PartFacts) => Record<string, string>;
 };
 
-/** A program of ours. */
-export type OwnPart<Config extends TSchema = TSchema> = Common & {
+/** Of a process of the host. */
+type Process = Common & { inShortage: InShortage };
+
+/** A program of ours in the frame: `runPart`. */
+export type OwnPart<Config extends TSchema = TSchema> = Process & {
   /** Below `app/` of the release. */
   program: string;
   /** What Node is told beside it. */
@@ -90,20 +224,51 @@ export type OwnPart<Config extends TSchema = TSchema> = Common & {
   config: { schema: Config; from: (facts: PartFacts) => Static<Config> };
 };
 
+/** A program of ours with a frame of its own: it reads `etc/<name>.json`, which holds this alone. */
+export type FramelessPart<Config extends TSchema = TSchema> = Process & {
+  program: string;
+  nodeFlags?: readonly string[];
+  ownConfig: { schema: Config; from: (facts: PartFacts) => Static<Config> };
+};
+
 /** A program of others. */
-export type EnginePart = Common & {
-  /** Below `engines/` of the release, which knows its version by the same name. */
+export type EnginePart = Process & {
+  /** Which the release knows the version of. */
   engine: string;
+  /** Below `engines/` of the release. @default the engine's name */
+  program?: string;
   args: (facts: PartFacts) => readonly string[];
-  env?: () => Record<string, string>;
   /** What it reads: root's, among its secrets. */
   files: readonly { name: string; text: (facts: PartFacts) => string }[];
 };
 
-export type PartDeclaration = OwnPart | EnginePart;
+/** A program of others in a container of the release's images, on the host's network. */
+export type ContainerPart = Common & {
+  /** Its repository. The release knows the version of the program by the part's name. */
+  image: string;
+  container: (facts: PartFacts) => {
+    env: Record<string, string>;
+    entrypoint?: readonly string[];
+    args: readonly string[];
+    /** `host:container[:ro]` */
+    binds: readonly string[];
+    tmpfs: readonly string[];
+    memoryBytes: number;
+  };
+};
+
+export type PartDeclaration = OwnPart | FramelessPart | EnginePart | ContainerPart;
 
 /** @throws TypeError for what contradicts itself */
 export function definePart<Config extends TSchema>(part: OwnPart<Config>): OwnPart<Config> {
+  requireSound(part);
+  return part;
+}
+
+/** @throws TypeError for what contradicts itself */
+export function defineFrameless<Config extends TSchema>(
+  part: FramelessPart<Config>,
+): FramelessPart<Config> {
   requireSound(part);
   return part;
 }
@@ -114,14 +279,22 @@ export function defineEngine(part: EnginePart): EnginePart {
   return part;
 }
 
+/** @throws TypeError for what contradicts itself */
+export function defineContainer(part: ContainerPart): ContainerPart {
+  requireSound(part);
+  return part;
+}
+
 function requireSound(part: Common): void {
+  const { health } = part;
   for (const socket of [
-    ...("socket" in part.health ? [part.health.socket] : []),
+    ...("socket" in health ? [health.socket] : []),
+    ...("endsConnections" in health ? health.endsConnections : []),
     ...(part.facts === undefined ? [] : [part.facts.socket]),
   ])
     if (part.sockets[socket] === undefined)
       throw new TypeError(`${part.name} has no socket named ${socket}`);
-  if ("httpsPath" in part.health && part.port === undefined)
+  if (("httpsPath" in health || "greeting" in health) && part.port === undefined)
     throw new TypeError(`${part.name} has no port that tells whether it is well`);
   if (Object.values(part.sockets).filter((socket) => "isHeld" in socket).length > 1)
     throw new TypeError(`${part.name} has more sockets to be held than one`);
@@ -172,9 +345,27 @@ export function secretOf(
 
 /** Where one of its sockets lies. */
 export function socketOf(
-  { name }: Pick<PartDeclaration, "name">,
+  { name, sockets }: Pick<PartDeclaration, "name" | "sockets">,
   layout: Layout,
   socket: string,
 ): string {
-  return layout.run(name, socket, "sock");
+  const declared = sockets[socket];
+  if (declared === undefined) throw new TypeError(`${name} has no socket named ${socket}`);
+  return layout.run(...("at" in declared && declared.at ? declared.at : [name, socket, "sock"]));
+}
+
+/** Its folders below `data`. */
+export function dataFoldersOf({
+  name,
+  data,
+}: Pick<PartDeclaration, "name" | "data">): readonly FolderDeclaration[] {
+  return data === null ? [] : (data.folders ?? [{ name, mode: 0o700 }]);
+}
+
+/** uid and gid of its processes. */
+export function userOf(
+  { uidBase }: Pick<ApplianceConfig, "uidBase">,
+  { user }: Pick<PartDeclaration, "user">,
+): number {
+  return uidBase + user;
 }

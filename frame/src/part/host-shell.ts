@@ -2,7 +2,7 @@
 import type { EventDetail, EventType, OperationType } from "@resontech/contracts/audit-catalogue";
 import type { EventObject } from "@resontech/contracts/audit-event";
 import type { Command } from "commander";
-import type { PartFacts } from "./define-part.ts";
+import type { PartPlace } from "./define-part.ts";
 
 /** What a command leaves in the audit log, or why it leaves nothing. */
 export type CommandAudit =
@@ -20,7 +20,7 @@ export type RecordedOperation<Type extends OperationType> = {
 };
 
 export type HostShell = {
-  facts: () => PartFacts;
+  facts: () => PartPlace;
   /** One JSON line. */
   print: (value: unknown) => void;
   /** A table that fits the terminal. */

@@ -1,13 +1,7 @@
 import { join } from "node:path";
-import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
 
 /** What of parts that are not declared yet lies below `data`. */
-export const DATA_FOLDERS = [
-  ...(["agent", "audit", "audit-out", "backup", "coordinator", "keycloak"] as const),
-  ...(["podman", "postgres", "registry", "s3", "supervisor"] as const),
-  ...(["vault", "vault-epochs", "vault-key-copies", "vault-keys"] as const),
-] as const;
-type DataName = (typeof DATA_FOLDERS)[number] | "credentials.txt" | "audit.policy";
+export const DATA_FOLDERS = ["agent", "backup", "podman", "supervisor"];
 
 /** Every path of one appliance, from its root and instance. Nothing else in the room joins paths of these folders. */
 export class Layout {
@@ -52,6 +46,10 @@ export class Layout {
   secrets(process: string, ...path: string[]): string {
     return join(this.etc, "secrets", process, ...path);
   }
+  /** By whose signatures people are believed to have agreed: root's own. */
+  get stepUpKeysFile(): string {
+    return join(this.etc, "step-up-keys.json");
+  }
   get caDir(): string {
     return join(this.etc, "ca");
   }
@@ -67,12 +65,8 @@ export class Layout {
   doorCertificate(...path: string[]): string {
     return join(this.etc, "door-certificate", ...path);
   }
-  /** Of a part that is declared: its own folder. */
-  partData(part: string, ...path: string[]): string {
-    return join(this.root, "data", part, ...path);
-  }
-  data(name?: DataName, ...path: string[]): string {
-    return join(this.root, "data", ...(name === undefined ? [] : [name]), ...path);
+  data(...path: string[]): string {
+    return join(this.root, "data", ...path);
   }
   log(part: string): string {
     return join(this.root, "log", part);
@@ -88,12 +82,11 @@ export class Layout {
   get factsFile(): string {
     return this.run("facts", "appliance.json");
   }
+  /** Where root's commands ask the supervisor. */
+  get supervisorSocket(): string {
+    return this.run("supervisor", "control", "sock");
+  }
   get podmanSocket(): string {
     return this.run("podman", "sock");
   }
-}
-
-/** Numeric user (and group) of a process. */
-export function uidOf(config: ApplianceConfig, process: keyof typeof UID_OFFSETS): number {
-  return config.uidBase + UID_OFFSETS[process];
 }

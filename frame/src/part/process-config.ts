@@ -43,7 +43,7 @@ export function processConfigOf<Config extends TSchema>(
     sockets: Object.fromEntries(
       Object.keys(part.sockets).map((name) => [name, socketOf(part, layout, name)]),
     ),
-    dataDir: part.data === null ? null : layout.partData(part.name),
+    dataDir: part.data === null ? null : layout.data(part.name),
     own: part.config.from(facts),
   };
 }

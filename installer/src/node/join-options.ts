@@ -11,7 +11,7 @@ import type { Command } from "commander";
 import { Value } from "typebox/value";
 import { OptionInvalidError, toRange } from "../options.ts";
 import { isRootPath } from "../root-path.ts";
-import { DEFAULT_NODE_ROOT, isNode } from "./node-root.ts";
+import { DEFAULT_NODE_ROOT, isNode } from "../node-root.ts";
 
 const DEFAULT_INSTANCE = "node";
 

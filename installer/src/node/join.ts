@@ -34,7 +34,7 @@ import { type WorkerRow, workerTable } from "./decisions/worker-table.ts";
 import { hasJoined, isAdmitted, joinAppliance } from "./join-appliance.ts";
 import type { JoinRequest } from "./join-options.ts";
 import { nodeCommand } from "./node-command.ts";
-import { LEAVE_SCRIPT, releaseKeyFile } from "./node-root.ts";
+import { LEAVE_SCRIPT, releaseKeyFile } from "../node-root.ts";
 import { type NodeSource, openSource } from "./node-source.ts";
 import { stageRelease } from "./stage-release.ts";
 import { forgetUpgrade } from "./upgrade-node.ts";

@@ -10,7 +10,7 @@ import { requireNoForeignMount } from "../mounts/foreign-mounts.ts";
 import { removeInstall, takeDown } from "../take-down.ts";
 import { NotInstalledError } from "../uninstall.ts";
 import { nodeCommand } from "./node-command.ts";
-import { isAppliance, isNode, NODE_ENTRIES } from "./node-root.ts";
+import { isAppliance, isNode, NODE_ENTRIES } from "../node-root.ts";
 
 /**
  * Takes back everything that joining made on this host. It may be broken off and repeated. The appliance is told by its operator.

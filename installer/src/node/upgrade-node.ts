@@ -26,7 +26,7 @@ import { currentRelease, switchTo } from "../steps/current-release.ts";
 import { unusedReleases } from "../steps/unused-releases.ts";
 import { awaitReady } from "./await-ready.ts";
 import { NodeCommandFailedError, nodeCommand } from "./node-command.ts";
-import { releaseKeyFile } from "./node-root.ts";
+import { releaseKeyFile } from "../node-root.ts";
 import { openSource } from "./node-source.ts";
 import { stageRelease } from "./stage-release.ts";
 

@@ -29,6 +29,7 @@ import {
 } from "@resontech/contracts/room-account";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import { DEFAULT_JOB_UIDS } from "@resontech/contracts/uid-range";
+import { Layout } from "@resontech/frame/layout";
 import { firstDataBytes, userOffsets } from "@resontech/parts";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import { readRuncVersion } from "@resontech/appliance/read-runc-version";
@@ -102,7 +103,10 @@ export function useByAppliance(
 /** Looks at the host; changes nothing. */
 export async function readHostFacts(root: string, config: HostUse): Promise<HostFacts> {
   const runFolder = join("/run/resontech", config.instance);
-  const isRunning = await acceptsUnix(join(runFolder, "supervisor.sock"));
+  const isRunning =
+    (await acceptsUnix(new Layout(root, config.instance).supervisorSocket)) ||
+    // Where a release has it that was before this one.
+    (await acceptsUnix(join(runFolder, "supervisor.sock")));
   const { owned } = new Journal(root);
   const isOwnInstance = owned.some(({ what, path }) => what === "tree" && path === runFolder);
   const own: ReadonlySet<number> = isOwnInstance ? ownPorts(runFolder) : new Set();

@@ -6,7 +6,7 @@ import { type ApplianceConfig, DEFAULT_PORTS } from "@resontech/contracts/applia
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import { DEFAULT_JOB_UIDS } from "@resontech/contracts/uid-range";
 import { userOffsets } from "@resontech/parts";
-import { isNode } from "../node/node-root.ts";
+import { isNode } from "../node-root.ts";
 import type { Neighbour } from "./shared-numbers.ts";
 
 const UNITS = "/etc/systemd/system";

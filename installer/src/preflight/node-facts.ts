@@ -5,7 +5,7 @@ import type { NodeConfig } from "@resontech/contracts/node-config";
 import { nodeFiles } from "@resontech/contracts/node-files";
 import { demandsOfNode } from "@resontech/contracts/room-account";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
-import { isAppliance, isNode } from "../node/node-root.ts";
+import { isAppliance, isNode } from "../node-root.ts";
 import { readHostFacts } from "./host-facts.ts";
 import type { NodeHostFacts } from "./node-checks.ts";
 

@@ -5,7 +5,7 @@
 import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { hostState } from "../../../dev/host-state.ts";
+import { hostState } from "@resontech/house/host-state";
 import { listing } from "./listing.ts";
 import { flagsFor, makeSmallRelease, readIfThere } from "./small-release.ts";
 

@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import type { Test } from "tap";
-import { hostState } from "../../../dev/host-state.ts";
+import { hostState } from "@resontech/house/host-state";
 import { type Ended, run } from "./cut-installs.ts";
 import { APPLIANCE, flagsFor, readIfThere, type SmallRelease } from "./small-release.ts";
 

@@ -17,7 +17,7 @@ import { callFailure } from "./numbers/call-failure.ts";
 import type { CountedCall, GatewayNumbers } from "./numbers/gateway-numbers.ts";
 import { mayCall, shownKey, type ShownKey } from "./may-call.ts";
 import { answerOpenAi } from "./openai/answer-openai.ts";
-import { openAiTargetOf } from "./openai/openai-target.ts";
+import { openAiTargetOf } from "./openai-surface/openai-target.ts";
 import type { ReplicaPool } from "./replica-pool.ts";
 import type { CallOutcome } from "./records/call-line.ts";
 import type { CallRecorder } from "./records/call-recorder.ts";

@@ -11,7 +11,7 @@ import { MAX_EMBEDDING_INPUTS } from "@resontech/contracts/openai-surface";
 import t from "tap";
 import { until } from "../../../agent/test/helper/engine-process.ts";
 import { makeTestCa } from "../../../coordinator/test/helper/test-ca.ts";
-import { RunningDoor } from "../../../gateway/test/helper/running-door.ts";
+import { RunningDoor } from "../../door/test/helper/running-door.ts";
 import { embeddingsPython } from "./helper/embeddings-python.ts";
 import { startEmbeddings } from "./helper/embeddings-replica.ts";
 import { RunningGateway } from "./helper/running-gateway.ts";

@@ -15,7 +15,7 @@ import { fieldsOf, OPENAI_FIELDS } from "@resontech/contracts/openai-fields";
 import t from "tap";
 import { until } from "../../../agent/test/helper/engine-process.ts";
 import { makeTestCa } from "../../../coordinator/test/helper/test-ca.ts";
-import { RunningDoor } from "../../../gateway/test/helper/running-door.ts";
+import { RunningDoor } from "../../door/test/helper/running-door.ts";
 import { llamaPython } from "./helper/llama-python.ts";
 import { startLlama } from "./helper/llama-replica.ts";
 import { RunningGateway } from "./helper/running-gateway.ts";

@@ -69,3 +69,13 @@ export type WebhookTarget = Static<typeof WebhookTarget>;
 export type SyslogTarget = Static<typeof SyslogTarget>;
 export type AlertTarget = Static<typeof AlertTarget>;
 export type AlertTargets = Static<typeof AlertTargets>;
+
+/** Files among the notifier's secrets without which a target takes no message. */
+export function secretFilesOf(target: AlertTarget): string[] {
+  const hasSecret =
+    target.kind === "webhook" || (target.kind === "smtp" && target.username !== undefined);
+  return [
+    ...(hasSecret ? [`${target.name}.secret`] : []),
+    ...(target.caFile === undefined ? [] : [target.caFile]),
+  ];
+}

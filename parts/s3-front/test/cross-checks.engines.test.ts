@@ -6,7 +6,7 @@ import { type AuditProducer, committer, connectProducer, joinKey } from "@resont
 import t, { type Test } from "tap";
 import { exportLog } from "../../../audit/src/log/export/export-log.ts";
 import { nodePlatform } from "../../../audit/src/verifier/platform/platform-node.ts";
-import type { Verdict } from "../../../audit/src/verifier/report/verdicts.ts";
+import type { Verdict } from "../../../audit/src/verifier/verdicts.ts";
 import { verify } from "../../../audit/src/verifier/verify.ts";
 import { fetchWithCa } from "../../../coordinator/test/helper/fetch-with-ca.ts";
 import { RunningFront, type TestUser } from "./helper/running-front.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
-import { makeAuditdConfig } from "../auditd-instance.ts";
+import { makeAuditdConfig } from "../instances/auditd-instance.ts";
 
 const MAIN = fileURLToPath(import.meta.resolve("@resontech/audit/auditd"));
 const MIB = 1_048_576;

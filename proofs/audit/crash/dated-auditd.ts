@@ -1,7 +1,7 @@
 /** An auditd at a date of its own, on a log that is made on another: years pass within a proof. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { SetClock } from "../set-clock.ts";
+import { SetClock } from "../instances/set-clock.ts";
 import { AuditdProcess } from "./auditd-process.ts";
 
 const MORNING_MS = 10 * 3_600_000;

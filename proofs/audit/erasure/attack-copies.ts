@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openBox } from "./box.ts";
+import { openBox } from "../instances/box.ts";
 import { attack, type Attacked, type Lock } from "./key-attack.ts";
 import {
   epochKeyIn,

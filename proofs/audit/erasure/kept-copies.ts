@@ -7,8 +7,8 @@ import { basename, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
-import { filesBelow } from "../remnants.ts";
-import { openBox } from "./box.ts";
+import { filesBelow } from "./remnants.ts";
+import { openBox } from "../instances/box.ts";
 import type { Lock } from "./key-attack.ts";
 
 export type SealedRow = { commitment: Buffer; subject: string; month: string; sealed: Buffer };

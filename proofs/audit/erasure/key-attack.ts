@@ -9,7 +9,7 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { filesBelow } from "../remnants.ts";
+import { filesBelow } from "./remnants.ts";
 
 /** So much of a file is looked at once, however often it is met: what did not change from one moment to the next is tried once. */
 const PIECE_BYTES = 4_096;

@@ -4,9 +4,14 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { connectProducer } from "@resontech/audit/producer";
-import { addAuditOutProducer, AuditOutInstance } from "../audit-out-instance.ts";
-import { logDirOf, makeAuditdConfig, startAuditd, temporaryRoot } from "../auditd-instance.ts";
-import { addVaultProducer, VaultInstance } from "../vault-instance.ts";
+import { addAuditOutProducer, AuditOutInstance } from "../instances/audit-out-instance.ts";
+import {
+  logDirOf,
+  makeAuditdConfig,
+  startAuditd,
+  temporaryRoot,
+} from "../instances/auditd-instance.ts";
+import { addVaultProducer, VaultInstance } from "../instances/vault-instance.ts";
 import { addCoordinatorProducer, CoordinatorDatabase } from "./coordinator-database.ts";
 import { compose, type Said } from "./said.ts";
 

@@ -7,7 +7,7 @@
  */
 import { createCipheriv } from "node:crypto";
 import { parentPort, workerData } from "node:worker_threads";
-import { NONCE_BYTES, openBox } from "./box.ts";
+import { NONCE_BYTES, openBox } from "../instances/box.ts";
 import type { Hit, Work, WorkDone } from "./key-attack.ts";
 
 const KEY_BYTES = 32;

@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { deserialize } from "node:v8";
 import type { ProofContext, ProofResult } from "../../proof.ts";
-import { temporaryRoot } from "../auditd-instance.ts";
+import { temporaryRoot } from "../instances/auditd-instance.ts";
 import { Dice } from "./dice.ts";
 import { readFinding } from "./findings.ts";
 import { asFiles, bytesOf } from "./input.ts";

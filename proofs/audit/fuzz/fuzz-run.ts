@@ -13,7 +13,7 @@ import { cpuLimitS, MAX_PROGRAM_RSS_MIB, WORKER_HEAP_MIB, WORKER_RSS_MIB } from 
 import { InputMaker, type Path } from "./make-input.ts";
 import { NoteKeys } from "./note-keys.ts";
 import { faultOfRun, runProgram } from "./program.ts";
-import type { NodeBuild } from "../versions/node-builds.ts";
+import type { NodeBuild } from "../instances/node-builds.ts";
 import type { Samples } from "./samples.ts";
 import type { WorkerNews, WorkerTask } from "./worker.ts";
 

@@ -11,9 +11,14 @@ import {
 } from "@resontech/audit/export";
 import { type AuditProducer, committer, connectProducer } from "@resontech/audit/producer";
 import { nodePlatform, verify } from "@resontech/audit/verifier/judge";
-import { logDirOf, makeAuditdConfig, startAuditd } from "../auditd-instance.ts";
+import { logDirOf, makeAuditdConfig, startAuditd } from "../instances/auditd-instance.ts";
 import { HonestLog } from "../honest/honest-log.ts";
-import { addVaultProducer, disclosureOf, erasureOf, VaultInstance } from "../vault-instance.ts";
+import {
+  addVaultProducer,
+  disclosureOf,
+  erasureOf,
+  VaultInstance,
+} from "../instances/vault-instance.ts";
 import { leavesOf } from "./members.ts";
 import { type KeyRing, newKeyRing } from "./note-keys.ts";
 import { startsOfVersion } from "./releases.ts";

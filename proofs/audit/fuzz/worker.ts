@@ -17,7 +17,7 @@ import type { Judge, Judged } from "./judged.ts";
 import { WORKER_RSS_MIB } from "./limits.ts";
 import { InputMaker, type Made, type Path } from "./make-input.ts";
 import { faultOfRun, runProgram } from "./program.ts";
-import type { NodeBuild } from "../versions/node-builds.ts";
+import type { NodeBuild } from "../instances/node-builds.ts";
 import type { Samples } from "./samples.ts";
 
 export type WorkerTask = {

@@ -12,11 +12,11 @@ import {
 } from "@resontech/audit/producer";
 import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { DisclosureLine } from "@resontech/contracts/vault-control";
-import { disclosureOf, erasureOf, VaultInstance } from "../vault-instance.ts";
+import { disclosureOf, erasureOf, VaultInstance } from "../instances/vault-instance.ts";
 import { AuditdProcess } from "../crash/auditd-process.ts";
 import { makeDiskFolders } from "../crash/try-image.ts";
 import { Cosigner } from "./cosigner.ts";
-import { SetClock } from "../set-clock.ts";
+import { SetClock } from "../instances/set-clock.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;

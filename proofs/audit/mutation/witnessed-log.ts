@@ -12,8 +12,8 @@ import type { DisclosureLine } from "@resontech/contracts/vault-control";
 import { AuditdProcess } from "../crash/auditd-process.ts";
 import { makeDiskFolders } from "../crash/try-image.ts";
 import { Cosigner } from "../honest/cosigner.ts";
-import { SetClock } from "../set-clock.ts";
-import { disclosureOf, erasureOf, VaultInstance } from "../vault-instance.ts";
+import { SetClock } from "../instances/set-clock.ts";
+import { disclosureOf, erasureOf, VaultInstance } from "../instances/vault-instance.ts";
 import { flipped } from "./flipped.ts";
 import { MixedEntries } from "./mixed-entries.ts";
 

@@ -1,5 +1,5 @@
 /** Everything that changes something, asked while auditd is away, and once it is back. */
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
 import { type Answered, asLine, askAll, type Change } from "./change.ts";
 import { alsoMovedByReturn, changesBetween, type Moving, stateOf } from "./appliance-state.ts";
 import type { Outage } from "./outage.ts";

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import type { ApprovalProof } from "@resontech/contracts/approval-proof";
 import { OFFICER, StepUpPeople } from "../../../audit/test/step-up-people.ts";
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
-import type { ApplianceLog } from "../appliance-log.ts";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
+import type { ApplianceLog } from "@resontech/house/appliance-log";
 
 const SEEN_WITHIN_MS = 30_000;
 const APPROVERS = ["ann", "bob"];

@@ -5,13 +5,13 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
-import type { ApplianceApi } from "../../../dev/appliance-api.ts";
-import { findingsOf, untilClear } from "../../appliance/findings.ts";
-import type { SmallDisk } from "../../appliance/small-disk.ts";
-import type { RecordedJobs } from "../../jobs/recorded-job.ts";
-import { refusalReason } from "../../jobs/refusal-reason.ts";
-import type { ApplianceLog } from "../appliance-log.ts";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
+import type { ApplianceApi } from "@resontech/house/appliance-api";
+import { readFindings, untilClear } from "@resontech/house/status-findings";
+import type { SmallDisk } from "@resontech/house/small-disk";
+import type { RecordedJobs } from "@resontech/house/recorded-job";
+import { refusalReason } from "@resontech/house/refusal-reason";
+import type { ApplianceLog } from "@resontech/house/appliance-log";
 
 const MIB = 1024 ** 2;
 /** A trial's log keeps 64 MiB of ballast and needs 32 MiB for its next segment and checkpoint: below the first it drains. */
@@ -75,7 +75,7 @@ export async function drains(
   const ballast = (): number =>
     readdirSync(join(appliance.root, "data", "audit", "ballast")).length;
   const isDraining = (): boolean =>
-    findingsOf(appliance).some((line) => line.includes(" audit_draining:"));
+    readFindings(appliance).some((line) => line.includes(" audit_draining:"));
   await until("the ballast is there", () => ballast() > 0);
   const ballastBefore = ballast();
   const size = await log.size();

@@ -1,9 +1,9 @@
 /** The first user's bucket at the S3 door, with that user's own keys. */
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
-import { S3Transport } from "../../../coordinator/src/storage/s3-transport.ts";
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
-import type { ApplianceApi } from "../../../dev/appliance-api.ts";
+import { S3Transport } from "@resontech/coordinator/s3-transport";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
+import type { ApplianceApi } from "@resontech/house/appliance-api";
 
 const IDLE_MS = 10_000;
 

@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, rmSync, statSync, truncateSync } from "node
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import { signIn, signOut } from "../../../appliance/test/host-sessions/utmp-bytes.ts";
-import type { ApplianceLog } from "../appliance-log.ts";
+import type { ApplianceLog } from "@resontech/house/appliance-log";
 
 const WTMP = "/var/log/wtmp";
 const TYPES: readonly string[] = ["auth.host.login", "auth.host.logout"];

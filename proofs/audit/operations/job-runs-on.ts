@@ -3,9 +3,9 @@
  */
 import { createHash } from "node:crypto";
 import type { TaskReply } from "@resontech/contracts/http-tasks";
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
-import type { ApplianceApi } from "../../../dev/appliance-api.ts";
-import type { RecordedJobs } from "../../jobs/recorded-job.ts";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
+import type { ApplianceApi } from "@resontech/house/appliance-api";
+import type { RecordedJobs } from "@resontech/house/recorded-job";
 import { MOVED_BY_TIME, type Moving } from "./appliance-state.ts";
 import type { FirstBucket } from "./first-bucket.ts";
 import { objectChanges } from "./object-changes.ts";

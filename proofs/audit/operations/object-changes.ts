@@ -1,9 +1,6 @@
 /** Everything that a user's own key can ask to be changed at the S3 door, with objects and uploads that are there for it. */
 import { createHash } from "node:crypto";
-import {
-  type S3RequestOptions,
-  S3ResponseError,
-} from "../../../coordinator/src/storage/s3-transport.ts";
+import { type S3RequestOptions, S3ResponseError } from "@resontech/coordinator/s3-transport";
 import type { Change, Said } from "./change.ts";
 import type { FirstBucket } from "./first-bucket.ts";
 

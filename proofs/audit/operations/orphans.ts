@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { request } from "node:https";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
-import type { ApplianceApi } from "../../../dev/appliance-api.ts";
-import { untilHealthy } from "../../appliance/until-healthy.ts";
-import type { ApplianceLog } from "../appliance-log.ts";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
+import type { ApplianceApi } from "@resontech/house/appliance-api";
+import { untilHealthy } from "@resontech/house/until-healthy";
+import type { ApplianceLog } from "@resontech/house/appliance-log";
 import type { FirstBucket } from "./first-bucket.ts";
 
 /** Each producer dies with an operation open; how the log says that it ended. */

@@ -1,6 +1,6 @@
 /** Ways in which auditd is not there for anybody. */
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
-import { untilHealthy } from "../../appliance/until-healthy.ts";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
+import { untilHealthy } from "@resontech/house/until-healthy";
 
 export type Outage = { name: string; begin: () => Promise<void>; end: () => Promise<void> };
 

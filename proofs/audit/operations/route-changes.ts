@@ -1,9 +1,9 @@
 /** Every route of the API that leaves something in the log, asked so that it would be granted. */
 import { spawnSync } from "node:child_process";
 import { coordinatorAt } from "../../../appliance/src/first-boot/ask-coordinator.ts";
-import type { LocalAppliance } from "../../../dev/local-appliance.ts";
-import type { ApplianceApi } from "../../../dev/appliance-api.ts";
-import { taskOf } from "../../appliance/task-of.ts";
+import type { LocalAppliance } from "@resontech/house/local-appliance";
+import type { ApplianceApi } from "@resontech/house/appliance-api";
+import { taskOf } from "@resontech/house/task-of";
 import type { Change } from "./change.ts";
 import type { FirstBucket } from "./first-bucket.ts";
 

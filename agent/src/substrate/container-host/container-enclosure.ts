@@ -13,8 +13,8 @@ import {
   JOB_HOSTNAME,
   type Mounts,
 } from "./containers/container-options.ts";
-import { withRefusals } from "./containers/engine-error.ts";
-import { retryUntilEngineUp } from "./containers/engine-retry.ts";
+import { withRefusals } from "./engine-error.ts";
+import { retryUntilEngineUp } from "./engine-retry.ts";
 import { type JobContainers, processesOf } from "./containers/job-containers.ts";
 import { killWithoutEngine } from "./containers/kill-without-engine.ts";
 import { OWN_FILES, ownFiles } from "./decisions/own-files.ts";

@@ -8,7 +8,7 @@ import type { Accelerators } from "../../probes/accelerators.ts";
 import type { Enclosure, Kept, Work } from "../enclosure.ts";
 import type { FoundEnclosure, Substrate } from "../substrate.ts";
 import { ContainerEnclosure, type HostParts } from "./container-enclosure.ts";
-import { retryUntilEngineUp } from "./containers/engine-retry.ts";
+import { retryUntilEngineUp } from "./engine-retry.ts";
 import { JobContainers } from "./containers/job-containers.ts";
 import { seccompOption } from "./containers/seccomp-option.ts";
 import { NodeDevices } from "./devices/node-devices.ts";

@@ -1,5 +1,5 @@
 /** The newest errors of several logs in the order of their times. Pure. */
-import { logTime, readLogLine } from "../../commands/decisions/log-line.ts";
+import { logTime, readLogLine } from "../../status/decisions/log-line.ts";
 
 const MOST = 500;
 const MAX_LINE = 2_000;

@@ -9,7 +9,7 @@ import { setCurrentSlug } from "../format/shard/shards.ts";
 import { ConfigError } from "./config.ts";
 import { LogKeys } from "./keys/log-keys.ts";
 import { makeEmptyTree, makeShardKeys } from "./shard/make-shard.ts";
-import { currentShard, exists, type ShardFiles, shardFiles } from "./shard/shard-files.ts";
+import { currentShard, exists, type ShardFiles, shardFiles } from "./shard-files.ts";
 
 const DAY_MS = 86_400_000;
 

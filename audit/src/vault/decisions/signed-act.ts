@@ -5,7 +5,7 @@ import type {
   HoldRequest,
   LiftRequest,
 } from "@resontech/contracts/vault-control";
-import type { ActToApprove } from "../../approvals/decisions/proof-objection.ts";
+import type { ActToApprove } from "../../log/approvals/decisions/proof-objection.ts";
 
 export type SignedRequest = EraseRequest | HoldRequest | LiftRequest | DiscloseRequest;
 

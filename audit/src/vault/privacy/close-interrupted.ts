@@ -1,7 +1,7 @@
 /** What an earlier life of the process left without an end: what it had not done anything for has failed; what destroys is gone on with. */
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { outcomeOf, type OperationDraft } from "../record/on-record.ts";
-import type { Act, Acts } from "./acts.ts";
+import type { Act, Acts } from "../record/acts.ts";
 
 /** @param ops under way when the process began. Once it is known what of them the log has ended: of that nothing is said any more. */
 export function closeInterrupted(acts: Acts, ops: ReadonlySet<string>): void {

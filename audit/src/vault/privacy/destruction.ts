@@ -13,7 +13,7 @@ import type { KeyName } from "../keys/key-table.ts";
 import type { VaultParts } from "../parts.ts";
 import { MAX_STATED_SHARDS, statable } from "../decisions/statable.ts";
 import { VaultRefused } from "../vault-refused.ts";
-import type { Act } from "./acts.ts";
+import type { Act } from "../record/acts.ts";
 import { type ErasedOfShard, statementOf } from "./commitments-root.ts";
 import { erasedBy } from "./erased-by.ts";
 import { filesWith, Needles } from "./find-bytes.ts";

@@ -5,7 +5,7 @@ import type {
   DisclosureLine,
   DiscloseRequest,
 } from "@resontech/contracts/vault-control";
-import type { Approved } from "../../approvals/judge-approval.ts";
+import type { Approved } from "../../log/approvals/judge-approval.ts";
 import type { VaultParts } from "../parts.ts";
 import { opened, outcomeOf, type OperationDraft } from "../record/on-record.ts";
 import { grantedInTurn } from "../record/refusals.ts";

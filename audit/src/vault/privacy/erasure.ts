@@ -1,7 +1,7 @@
 /** Erasure of everything that opens a subject's commitments, at the word of two people, whose signatures are checked here. */
 import { randomUUID } from "node:crypto";
 import type { EraseReply, EraseRequest } from "@resontech/contracts/vault-control";
-import type { Approved } from "../../approvals/judge-approval.ts";
+import type { Approved } from "../../log/approvals/judge-approval.ts";
 import { erasureObjection, HOLDS_IN_DOUBT, type Objection } from "../decisions/approval.ts";
 import type { KeyName } from "../keys/key-table.ts";
 import type { VaultParts } from "../parts.ts";
@@ -9,7 +9,7 @@ import { opened, type OperationDraft } from "../record/on-record.ts";
 import { claimedPeople, HOST_OPERATOR } from "../record/host-command.ts";
 import { grantedInTurn } from "../record/refusals.ts";
 import { VaultRefused } from "../vault-refused.ts";
-import type { Act } from "./acts.ts";
+import type { Act } from "../record/acts.ts";
 import type { ErasedOfShard } from "./commitments-root.ts";
 import { type Destroying, type Destruction, hasLeft, type Logged } from "./destruction.ts";
 import { approvedDetail, judged, provenActor, usedObjection } from "./signed-requests.ts";

@@ -9,7 +9,7 @@ import type {
   UnprovenHoldRequest,
 } from "@resontech/contracts/vault-control";
 import { approvalObjection, type Objection } from "../decisions/approval.ts";
-import type { Approved } from "../../approvals/judge-approval.ts";
+import type { Approved } from "../../log/approvals/judge-approval.ts";
 import type { VaultParts } from "../parts.ts";
 import { opened, outcomeOf, type OperationDraft } from "../record/on-record.ts";
 import { claimedPeople, HOST_OPERATOR } from "../record/host-command.ts";

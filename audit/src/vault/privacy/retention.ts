@@ -4,7 +4,7 @@ import { firstKeptMonth, monthsOf, overdue, type RetentionClass } from "../decis
 import type { KeyName } from "../keys/key-table.ts";
 import type { VaultParts } from "../parts.ts";
 import { opened, type OperationDraft } from "../record/on-record.ts";
-import type { Act } from "./acts.ts";
+import type { Act } from "../record/acts.ts";
 import type { Destroying, Destruction, Logged } from "./destruction.ts";
 
 const CLASSES: readonly RetentionClass[] = ["disclosures", "anonymous"];

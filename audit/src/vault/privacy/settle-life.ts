@@ -5,7 +5,7 @@
 import type { AuditConnection, SaidOfOperation } from "../../log/producer/producer.ts";
 import { awaitsFact, endingOf, outcomeIn } from "../decisions/ended.ts";
 import type { VaultParts } from "../parts.ts";
-import type { Act, Acts } from "./acts.ts";
+import type { Act, Acts } from "../record/acts.ts";
 import type { Erasures } from "./erasure.ts";
 import type { Retention } from "./retention.ts";
 

@@ -1,12 +1,12 @@
 /** Requests that people signed for: judged once, good for one act, and in the log as what was proven. */
 import type { Actor } from "@resontech/contracts/audit-event";
-import { type Approved, judgeApproval } from "../../approvals/judge-approval.ts";
+import { type Approved, judgeApproval } from "../../log/approvals/judge-approval.ts";
 import { APPROVAL_USED, type Objection } from "../decisions/approval.ts";
 import type { ActKind } from "../decisions/act-state.ts";
 import { type SignedRequest, signedAct } from "../decisions/signed-act.ts";
 import type { VaultParts } from "../parts.ts";
 import { refusedInTurn } from "../record/refusals.ts";
-import type { Act, Acts } from "./acts.ts";
+import type { Act, Acts } from "../record/acts.ts";
 import { hasLeft } from "./destruction.ts";
 
 /** @throws VaultRefused once the log has the refusal */

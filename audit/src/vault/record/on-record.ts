@@ -3,7 +3,7 @@ import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { OperationType } from "@resontech/contracts/audit-catalogue";
 import { AWAITS_WITNESS } from "@resontech/contracts/witnessed-operations";
 import { AuditUnavailable } from "../../log/producer/producer.ts";
-import type { Act, Acts } from "../privacy/acts.ts";
+import type { Act, Acts } from "./acts.ts";
 import type { AuditRecord } from "./audit-record.ts";
 import type { Place } from "./outbox.ts";
 

@@ -3,7 +3,7 @@ import { linesOf } from "../input/lines-of.ts";
 import { Refused } from "../input/note.ts";
 import { piecesOf } from "../platform/pieces-of.ts";
 import { nodePlatform } from "../platform/platform-node.ts";
-import { fail, notChecked } from "../report/verdicts.ts";
+import { fail, notChecked } from "../verdicts.ts";
 import type { Report } from "../verify.ts";
 import { CalledBatches } from "./called-batches.ts";
 import { type CallsHead, MAX_LINE_BYTES, readCallsHead } from "./calls-head.ts";

@@ -7,7 +7,7 @@ import { memberOf, readBoundedJson } from "../input/bounded-json.ts";
 import { Refused } from "../input/note.ts";
 import { judgeInclusion } from "../event-proof.ts";
 import type { Platform } from "../platform/platform.ts";
-import { fail, notChecked, pass, type Verdict } from "../report/verdicts.ts";
+import { fail, notChecked, pass, type Verdict } from "../verdicts.ts";
 import type { CalledBatch } from "./called-batches.ts";
 import { type CallsHead, MAX_LINE_BYTES } from "./calls-head.ts";
 

@@ -15,7 +15,7 @@ import type { Releases } from "./releases.ts";
 import { Sequences } from "./sequences.ts";
 import { MAX_LOST } from "../tree/shards-before.ts";
 import { type Downtime, isAnnounced, type Stretch, Timeline } from "./timeline.ts";
-import { fail, pass, type Verdict } from "../report/verdicts.ts";
+import { fail, pass, type Verdict } from "../verdicts.ts";
 
 /** What was lost when the shard before was put back to an older state. `shards` had followed it, and are gone with as many entries as anybody had seen. */
 export type Recovered = {

@@ -7,7 +7,7 @@ import { Marks } from "./marks.ts";
 import { Refused } from "../input/note.ts";
 import type { Platform } from "../platform/platform.ts";
 import { StatedErasures } from "./stated-erasures.ts";
-import { fail, notChecked, pass, type Verdict } from "../report/verdicts.ts";
+import { fail, notChecked, pass, type Verdict } from "../verdicts.ts";
 
 /** 256 entries, at most 32 commitments each, values of at most 8 KiB, escaped. */
 export const MAX_DISCLOSURES_BYTES = 134_217_728;

@@ -1,7 +1,7 @@
 /** What the log says was erased: stated by the outcome of an erasure, or of a retention, for each shard. */
 import { integerIn, nameIn, objectsIn, originIn } from "../leaf/detail.ts";
 import type { Leaf } from "../leaf/leaf.ts";
-import type { Verdicts } from "../report/verdicts.ts";
+import type { Verdicts } from "../verdicts.ts";
 
 /** Of one shard: how many commitments, and the root over them; null where the entry does not say it. */
 export type Stated = { count: number | null; root: string | null };

@@ -2,7 +2,7 @@
 import { textOf } from "../input/bytes.ts";
 import { MAX_PROOF_BYTES, PROOF_HEADER, type ProofReport, verifyProof } from "../event-proof.ts";
 import { webPlatform } from "../platform/platform-web.ts";
-import { exitCode } from "../report/verdicts.ts";
+import { exitCode } from "../verdicts.ts";
 import { lacksCounterpart, type Report, verify } from "../verify.ts";
 import type { Inputs } from "./inputs.ts";
 import { piecesOf, readSmall } from "./read-file.ts";

@@ -9,7 +9,7 @@ import {
   type Verdict,
   VERDICTS,
   type VerdictName,
-} from "../report/verdicts.ts";
+} from "../verdicts.ts";
 import type { Report } from "../verify.ts";
 import type { Judged } from "./check.ts";
 import { element } from "./dom.ts";

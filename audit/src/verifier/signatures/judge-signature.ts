@@ -3,7 +3,7 @@ import type { Checkpoint } from "../input/note.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Policy } from "./policy.ts";
 import { judgeKey } from "./signatures.ts";
-import { fail, notChecked, pass, type Verdict } from "../report/verdicts.ts";
+import { fail, notChecked, pass, type Verdict } from "../verdicts.ts";
 
 /** Every key that the policy lists for this origin must have signed. */
 export async function judgeSignature(

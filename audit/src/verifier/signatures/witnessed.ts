@@ -6,7 +6,7 @@ import type { Policy } from "./policy.ts";
 import { judgeKey } from "./signatures.ts";
 import type { Timeline } from "../completeness/timeline.ts";
 import type { VerifierTree } from "../tree/tree.ts";
-import { fail, notChecked, pass, type Verdict } from "../report/verdicts.ts";
+import { fail, notChecked, pass, type Verdict } from "../verdicts.ts";
 
 /** Without a cosignature for longer auditd raises `audit.witness.lag`; kept checkpoints are an hour apart. */
 const MAX_LAG_MS = 15 * 60_000;

@@ -15,7 +15,7 @@ import {
   VerifierTree,
   WIDTH,
 } from "./tree.ts";
-import { fail, pass, type Verdict } from "../report/verdicts.ts";
+import { fail, pass, type Verdict } from "../verdicts.ts";
 
 /** Who reads entries as they are hashed. */
 export type EntryJudge = {

@@ -7,7 +7,7 @@ import { base64, equal, fromBase64, fromLatin1, latin1, textOf, utf8 } from "../
 import { type Checkpoint, parseCheckpoint, parseHead, Refused } from "../input/note.ts";
 import { compareBefore, type ShardsBefore } from "./shards-before.ts";
 import type { VerifierTree } from "./tree.ts";
-import { fail, notChecked, pass, type Verdict } from "../report/verdicts.ts";
+import { fail, notChecked, pass, type Verdict } from "../verdicts.ts";
 
 /** `root`: its bytes as characters, which take a fifth of what an array of them does. */
 export type KnownHead = { origin: string; size: number; root: string };

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { LogKeys } from "../../../src/log/auditd/keys/log-keys.ts";
-import { shardFiles } from "../../../src/log/auditd/shard/shard-files.ts";
+import { shardFiles } from "../../../src/log/auditd/shard-files.ts";
 import { signCheckpoint } from "../../../src/log/format/note/checkpoint.ts";
 import { Frontier } from "../../../src/log/format/tree/merkle.ts";
 import { connectProducer } from "../../../src/log/producer/producer.ts";

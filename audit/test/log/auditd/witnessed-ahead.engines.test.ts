@@ -3,7 +3,7 @@ import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { LogKeys } from "../../../src/log/auditd/keys/log-keys.ts";
-import { shardFiles } from "../../../src/log/auditd/shard/shard-files.ts";
+import { shardFiles } from "../../../src/log/auditd/shard-files.ts";
 import { parseCheckpoint, signCheckpoint } from "../../../src/log/format/note/checkpoint.ts";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
 import { type AuditdFixture, keyList, readLeaves, startedAuditd } from "../../helper.ts";

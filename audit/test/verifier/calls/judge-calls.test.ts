@@ -7,7 +7,7 @@ import { type CallsHead, readCallsHead } from "../../../src/verifier/calls/calls
 import { CallsJudge } from "../../../src/verifier/calls/judge-calls.ts";
 import type { Leaf } from "../../../src/verifier/leaf/leaf.ts";
 import { nodePlatform } from "../../../src/verifier/platform/platform-node.ts";
-import { exitCode, nothingChecked, pass } from "../../../src/verifier/report/verdicts.ts";
+import { exitCode, nothingChecked, pass } from "../../../src/verifier/verdicts.ts";
 
 type Line = { kind: "line"; entry: number; at: number; text: string; proof: string[] };
 type Batch = { kind: "batch"; entry: number; lines: number; root: string; gone?: true };

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import t from "tap";
 import { parseDowntime } from "../../../src/verifier/completeness/timeline.ts";
-import type { Verdict } from "../../../src/verifier/report/verdicts.ts";
+import type { Verdict } from "../../../src/verifier/verdicts.ts";
 import { MadeLog } from "../made-log.ts";
 
 const HOUR = 3_600_000;

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Actor } from "@resontech/contracts/audit-event";
 import type { JobState, MemberState } from "@resontech/contracts/job-states";
 import t from "tap";
-import type { Verdict } from "../../../src/verifier/report/verdicts.ts";
+import type { Verdict } from "../../../src/verifier/verdicts.ts";
 import { MadeLog } from "../made-log.ts";
 
 const DAY = 86_400_000;

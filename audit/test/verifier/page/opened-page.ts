@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
 import type { Test } from "tap";
 import { verifierPage } from "../../../build/verifier-page.ts";
-import type { Verdict } from "../../../src/verifier/report/verdicts.ts";
+import type { Verdict } from "../../../src/verifier/verdicts.ts";
 import { temporaryFolder } from "../../helper.ts";
 
 export const HTML = await verifierPage();

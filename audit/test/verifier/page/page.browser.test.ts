@@ -13,7 +13,7 @@ import { parseKnown } from "../../../src/verifier/tree/known.ts";
 import { nodePlatform } from "../../../src/verifier/platform/platform-node.ts";
 import { parseNonce, parseSample, type Sample } from "../../../src/verifier/sample/sample.ts";
 import { parseDowntime } from "../../../src/verifier/completeness/timeline.ts";
-import { exitCode } from "../../../src/verifier/report/verdicts.ts";
+import { exitCode } from "../../../src/verifier/verdicts.ts";
 import { lacksCounterpart, verify } from "../../../src/verifier/verify.ts";
 import { keyList, startedAuditd } from "../../helper.ts";
 import { MadeLog, ORIGIN } from "../made-log.ts";

@@ -1,7 +1,7 @@
 /** What an auditor kept of earlier shards, beside what a shard says of them that followed a restore, or the year. */
 import t from "tap";
 import type { KnownHead } from "../../../src/verifier/tree/known.ts";
-import type { Verdict } from "../../../src/verifier/report/verdicts.ts";
+import type { Verdict } from "../../../src/verifier/verdicts.ts";
 import { MadeLog, ORIGIN } from "../made-log.ts";
 
 const [BEFORE, GONE, LAST] = [

@@ -1,9 +1,10 @@
 /** What the operator does, and what runs. */
 import { Type } from "typebox";
-import { OutboundName } from "../../config/outbound-name.ts";
+import { OutboundName } from "../../inference/outbound-name.ts";
 import { Code, Count, PlainId, Sha256Hex } from "../audit-event.ts";
-import { type CatalogueEntry, closed, fact, HOUR, NoDetail, operation } from "./entry.ts";
+import { type CatalogueEntry, fact, HOUR, NoDetail, operation } from "./entry.ts";
 import { ByRequest, ClaimedPeople } from "./fields.ts";
+import { closed } from "../../closed.ts";
 
 /** What one part runs. */
 export const MAX_MEASURED_FILES = 48;
@@ -105,6 +106,19 @@ export const ADMIN_EVENTS = {
         networks: Type.Optional(Count),
         /** SHA-256 of the certificates of who vouches for it, in PEM. */
         ca_sha256: Type.Optional(Sha256Hex),
+      },
+      closed,
+    ),
+  ),
+  "admin.config": operation(
+    "appliance",
+    "Settings of the appliance were made as a file has them.",
+    Type.Object(
+      {
+        /** `appliance.<choice>` or `<part>/<file>`. */
+        changed: Type.Array(PlainId, { minItems: 1, maxItems: 64 }),
+        /** SHA-256 of the file. */
+        file_sha256: Sha256Hex,
       },
       closed,
     ),

@@ -3,7 +3,6 @@ import { Type } from "typebox";
 import { Count, Instant, PlainId } from "../audit-event.ts";
 import {
   type CatalogueEntry,
-  closed,
   fact,
   HOUR,
   NoDetail,
@@ -11,6 +10,7 @@ import {
   OPERATION_OR_FACT,
 } from "./entry.ts";
 import { ByRequest, Fenced, OfUpload, OfUrl } from "./fields.ts";
+import { closed } from "../../closed.ts";
 
 export const DATA_EVENTS = {
   "data.bucket.create": operation(

@@ -1,8 +1,8 @@
 /** What the catalogue says of one type of event, and the three forms that nearly all have. */
 import { type TSchema, Type } from "typebox";
 import { Code, Count, type EventPhase, Instant, type ObjectKind } from "../audit-event.ts";
+import { closed } from "../../closed.ts";
 
-export const closed = { additionalProperties: false } as const;
 export const NoDetail = Type.Object({}, closed);
 
 /** One `requested` before the effect, one outcome after it. */

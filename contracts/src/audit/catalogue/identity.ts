@@ -1,8 +1,9 @@
 /** Who signs in and is refused; users, projects, nodes. */
 import { Type } from "typebox";
 import { Code, Count, PlainId, Sha256Hex } from "../audit-event.ts";
-import { type CatalogueEntry, closed, fact, NoDetail, observed, operation } from "./entry.ts";
+import { type CatalogueEntry, fact, NoDetail, observed, operation } from "./entry.ts";
 import { ByRequest, Claimed, Repeated } from "./fields.ts";
+import { closed } from "../../closed.ts";
 
 export const IDENTITY_EVENTS = {
   "auth.failure": fact(

@@ -2,7 +2,8 @@
 import { Type } from "typebox";
 import { IMAGE_ADMISSIONS } from "../../image/own-image.ts";
 import { PlainId, Sha256Hex } from "../audit-event.ts";
-import { type CatalogueEntry, closed, operation } from "./entry.ts";
+import { type CatalogueEntry, operation } from "./entry.ts";
+import { closed } from "../../closed.ts";
 
 export const IMAGE_EVENTS = {
   "admin.image.add": operation(

@@ -2,7 +2,8 @@
 import { Type } from "typebox";
 import { Code, Count, PlainId, Sha256Hex } from "../audit-event.ts";
 import { JOB_STATES, MEMBER_STATES } from "../../job/job-states.ts";
-import { type CatalogueEntry, closed, FACT, fact, NoDetail, operation } from "./entry.ts";
+import { type CatalogueEntry, FACT, fact, NoDetail, operation } from "./entry.ts";
+import { closed } from "../../closed.ts";
 
 const JobStateName = Type.Enum([...JOB_STATES]);
 const MemberStateName = Type.Enum([...MEMBER_STATES]);

@@ -1,9 +1,10 @@
 /** Platform keys, key pairs of buckets, certificates, tokens of the registry. */
 import { Type } from "typebox";
-import { KEY_SCOPES } from "../../http/http-identity.ts";
+import { KEY_SCOPES } from "../../key-scopes.ts";
 import { Code, Count, PlainId, Sha256Hex } from "../audit-event.ts";
-import { type CatalogueEntry, closed, fact, NoDetail, operation } from "./entry.ts";
+import { type CatalogueEntry, fact, NoDetail, operation } from "./entry.ts";
 import { Fenced } from "./fields.ts";
+import { closed } from "../../closed.ts";
 
 /** `scopes`: a release before did not say. */
 const Minted = Type.Object(

@@ -10,8 +10,9 @@ import {
   ProducerName,
   Sha256Hex,
 } from "../audit-event.ts";
-import { type CatalogueEntry, closed, DAY, fact, HOUR, NoDetail, operation } from "./entry.ts";
+import { type CatalogueEntry, DAY, fact, HOUR, NoDetail, operation } from "./entry.ts";
 import { ApprovedBy, ClaimedApprovers, ClaimedPeople, Unproven } from "./fields.ts";
+import { closed } from "../../closed.ts";
 
 /** A heartbeat names so many producers at most; fewer where their names are long, because a leaf holds 16 KiB. */
 export const MAX_HEARTBEAT_PRODUCERS = 200;

@@ -1,7 +1,8 @@
 /** Models of the hub; and calls of models that are served. Each call is a line of the gateway's journal, and a record stands for a batch of them. */
 import { Type } from "typebox";
 import { Count, PlainId, Sha256Hex } from "../audit-event.ts";
-import { type CatalogueEntry, closed, fact, operation } from "./entry.ts";
+import { type CatalogueEntry, fact, operation } from "./entry.ts";
+import { closed } from "../../closed.ts";
 
 /** Pairs of deployment and key that a record of calls names. */
 export const MAX_CALLED = 16;

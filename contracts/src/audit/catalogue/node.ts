@@ -1,7 +1,8 @@
 /** What a node's own agent says, signed with its key. */
 import { Type } from "typebox";
 import { Code, Count, PlainId } from "../audit-event.ts";
-import { type CatalogueEntry, closed, fact } from "./entry.ts";
+import { type CatalogueEntry, fact } from "./entry.ts";
+import { closed } from "../../closed.ts";
 
 /** Which job, attempt and fence a node speaks of. */
 const OfMember = { job: PlainId, attempt: PlainId, generation: Count, counter: Count };

@@ -1,8 +1,9 @@
 /** Data as it passes the S3 front. */
 import { Type } from "typebox";
 import { Code, Count, PlainId } from "../audit-event.ts";
-import { type CatalogueEntry, closed, DAY, fact, HOUR, operation } from "./entry.ts";
+import { type CatalogueEntry, DAY, fact, HOUR, operation } from "./entry.ts";
 import { Claimed, OfUpload, OfUrl, Repeated } from "./fields.ts";
+import { closed } from "../../closed.ts";
 
 /** As the caller saw it. */
 const Status = Type.Integer({ minimum: 100, maximum: 599 });

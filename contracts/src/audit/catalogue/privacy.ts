@@ -1,8 +1,9 @@
 /** Erasure, legal holds, disclosure, retention. */
 import { Type } from "typebox";
 import { Code, Count, Instant, Origin, PlainId, Sha256Hex } from "../audit-event.ts";
-import { type CatalogueEntry, closed, fact, HOUR, operation, OPERATION_OR_FACT } from "./entry.ts";
+import { type CatalogueEntry, fact, HOUR, operation, OPERATION_OR_FACT } from "./entry.ts";
 import { ApprovedBy, ClaimedPeople, Unproven } from "./fields.ts";
+import { closed } from "../../closed.ts";
 
 /** What can't be opened any more, by shard: count, and RFC 6962 root over `index ‖ 0x0A ‖ field ‖ 0x0A ‖ commitment` in order of index and field. */
 const Erased = Type.Array(

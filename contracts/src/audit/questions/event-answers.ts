@@ -258,6 +258,7 @@ export const EVENT_ANSWERS: Readonly<Record<EventType, EventAnswers>> = {
   "admin.identity.connection": { questions: ["rights", "administrators"], controls: RIGHTS },
   "admin.monitoring": { questions: ["left", "administrators"], controls: CHANGED },
   "admin.outbound": { questions: ["left", "administrators"], controls: CHANGED },
+  "admin.config": { questions: ["left", "administrators"], controls: CHANGED },
   "admin.rename": { questions: ["administrators"], controls: CHANGED },
   "admin.certificates": { questions: ["administrators"], controls: CHANGED },
   "admin.backup": { questions: ["left", "administrators"], controls: BACKED_UP },

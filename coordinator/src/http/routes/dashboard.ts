@@ -17,6 +17,7 @@ import {
 import type { JobImage } from "@resontech/contracts/coordinator-config";
 import { Type } from "typebox";
 import type { Kernel } from "../../kernel/kernel.ts";
+import type { NvflareRuns } from "../../workloads/federation/nvflare-runs.ts";
 import { authorize, authorizedRow } from "../authorization.ts";
 import {
   dashboardJob,
@@ -27,7 +28,11 @@ import {
 import { asTask } from "../decisions/deployment-replies.ts";
 import { responses } from "../responses.ts";
 
-export type DashboardRoutesDeps = { kernel: Kernel; images: readonly JobImage[] };
+export type DashboardRoutesDeps = {
+  kernel: Pick<Kernel, "job" | "jobs" | "workersStats" | "catalogue">;
+  nvflareRuns: Pick<NvflareRuns, "of">;
+  images: readonly JobImage[];
+};
 
 const audit = { none: "status" } as const;
 const ofJob = { access: { action: "job.read" }, audit } as const;
@@ -36,7 +41,7 @@ const tags = ["dashboard"];
 
 export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = async (
   app,
-  { kernel, images },
+  { kernel, nvflareRuns, images },
 ) => {
   const findTask = (id: string) => asTask(kernel.job(id));
 
@@ -149,8 +154,8 @@ export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = a
     },
     async (request) => {
       const job = await authorizedRow(request, "job.read", findTask(request.query.job_id));
-      const jobs = kernel
-        .nvflareJobs(job.id)
+      const jobs = nvflareRuns
+        .of(job.id)
         .map(({ nvflareJob, status, attempt, startedAt, endedAt }) => ({
           job_id: nvflareJob,
           status,
@@ -175,8 +180,8 @@ export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = a
     },
     async (request) => {
       const job = await authorizedRow(request, "job.read", findTask(request.query.job_id));
-      const { currentRound, numRounds } = kernel.nvflareStats(job.id);
-      return { current_round: currentRound, num_rounds: numRounds };
+      const { current, total } = job.rounds;
+      return { current_round: current, num_rounds: current === null ? null : total };
     },
   );
 

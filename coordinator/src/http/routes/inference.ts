@@ -39,7 +39,7 @@ import { authorizedBucket } from "./bucket.ts";
 export type InferenceRoutesDeps = SubmissionDeps & {
   read: ReadHandle;
   commit: GroupCommit;
-  kernel: Kernel;
+  kernel: Pick<Kernel, "job" | "requestStop">;
   store: Pick<ObjectStore, "list" | "getRange" | "stat">;
   outputExport: "open" | "controlled";
   publicUrl: string;

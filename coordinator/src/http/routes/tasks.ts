@@ -25,7 +25,7 @@ import { authorizedBucket } from "./bucket.ts";
 
 export type TaskRoutesDeps = SubmissionDeps & {
   read: ReadHandle;
-  kernel: Kernel;
+  kernel: Pick<Kernel, "job" | "outputs" | "forgetOutputs" | "requestStop">;
   store: Pick<ObjectStore, "list" | "getRange" | "stat" | "remove">;
 };
 

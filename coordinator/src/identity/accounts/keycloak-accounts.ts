@@ -2,8 +2,8 @@
 import type { KeycloakAdmin } from "@resontech/keycloak/admin-api";
 import { ApiError } from "../../api-error.ts";
 import type { ApplianceRole } from "../../authorization/roles.ts";
-import type { Source } from "../directories/decisions/group-names.ts";
-import { type AccountStanding, standingOf } from "../directories/decisions/account-standing.ts";
+import type { Source } from "../decisions/group-names.ts";
+import { type AccountStanding, standingOf } from "./decisions/account-standing.ts";
 import type { CoordinatorAdmin } from "./coordinator-admin.ts";
 
 /** Which user of ours an account is for: nobody but administrators of the realm writes it. */

@@ -1,7 +1,7 @@
 /** Clients of service accounts at Keycloak: `private_key_jwt`, tokens for themselves, and nothing else. */
 import { removeRegisteredClient } from "@resontech/keycloak/admin-api";
 import { SERVICE_ACCOUNT_CLIENT_PREFIX } from "@resontech/contracts/http-service-accounts";
-import { API_AUDIENCE } from "../sign-in/open-id-provider.ts";
+import { API_AUDIENCE } from "../api-audience.ts";
 import type { CoordinatorAdmin } from "./coordinator-admin.ts";
 
 /** @property subject of the client's own user, which its tokens name @property registration by which alone the client is taken away */

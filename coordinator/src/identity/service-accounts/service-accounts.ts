@@ -15,7 +15,7 @@ import type { ReadHandle, WriteHandle } from "../../db/open-database.ts";
 import type { ServiceClients } from "../accounts/service-clients.ts";
 import { maySeeData } from "../data-rights.ts";
 import { findPersonById, heldBy } from "../people-store.ts";
-import type { Seal } from "../sign-in/seal.ts";
+import type { Seal } from "../seal.ts";
 import { type AccountKey, accountKey } from "./decisions/account-key.ts";
 import { accountStanding, nextOfAccount } from "./decisions/account-standing.ts";
 import {

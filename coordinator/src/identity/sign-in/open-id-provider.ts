@@ -14,10 +14,10 @@ import {
 import * as openid from "openid-client";
 import { SERVICE_ACCOUNT_CLIENT_PREFIX } from "@resontech/contracts/http-service-accounts";
 import { ApiError } from "../../api-error.ts";
+import { API_AUDIENCE } from "../api-audience.ts";
 
 export const DASHBOARD_CLIENT = "resontech-dashboard";
 export const CLI_CLIENT = "resontech-cli";
-export const API_AUDIENCE = "resontech-api";
 const CLOCK_TOLERANCE_S = 5;
 /** A log-out is told within this; an older one was recorded and is sent again. */
 const LOGOUT_TOKEN_LIFE_S = 120;

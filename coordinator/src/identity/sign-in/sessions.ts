@@ -18,7 +18,7 @@ import {
   sessionEnd,
 } from "../decisions/session-life.ts";
 import type { KeycloakAccounts } from "../accounts/keycloak-accounts.ts";
-import { groupNames } from "../directories/decisions/group-names.ts";
+import { groupNames } from "../decisions/group-names.ts";
 import { noteGroups } from "../directories/group-store.ts";
 import type { RequestRole } from "../directories/request-role.ts";
 import {
@@ -40,7 +40,7 @@ import {
 import { rolesTaken } from "../decisions/duties.ts";
 import { rolesOf, setRoles } from "../role-holders.ts";
 import type { BucketKeys } from "../bucket-keys.ts";
-import type { Seal } from "./seal.ts";
+import type { Seal } from "../seal.ts";
 import {
   deleteOverSessions,
   deleteSession,

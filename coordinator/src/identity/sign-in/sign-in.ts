@@ -18,7 +18,7 @@ import {
   type SignInRequest,
   SignInRefused,
 } from "./open-id-provider.ts";
-import type { Seal } from "./seal.ts";
+import type { Seal } from "../seal.ts";
 import type { Sessions } from "./sessions.ts";
 import { keepSignature } from "./step-up-signatures.ts";
 

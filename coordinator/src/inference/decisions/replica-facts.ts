@@ -1,5 +1,5 @@
 /** Pure: what a member's row says of the replica that it is. */
-import type { ReplicaRow } from "../../kernel/replicas.ts";
+import type { ReplicaRow } from "../replicas.ts";
 import type { ReplicaFact } from "./deployment.ts";
 
 export function replicaFact(row: ReplicaRow): ReplicaFact {

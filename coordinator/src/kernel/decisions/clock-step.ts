@@ -2,6 +2,6 @@
 const LEAST_STEP_MS = 2_000;
 
 /** How far everything must move along with the wall clock; null when it only drifts. */
-export function judgeStep(differenceMs: number): number | null {
+export function evaluateStep(differenceMs: number): number | null {
   return Math.abs(differenceMs) < LEAST_STEP_MS ? null : Math.round(differenceMs);
 }

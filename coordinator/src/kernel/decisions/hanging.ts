@@ -8,7 +8,7 @@ export type SignsOfLife = {
 };
 
 /** `report`: for the first time, or as long again since the last report; `forget`: what was reported is over. */
-export function judgeSilence({
+export function evaluateSilence({
   now,
   lastSign,
   hangAfterMs,

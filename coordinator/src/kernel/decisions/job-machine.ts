@@ -4,7 +4,7 @@
  */
 import type { JobState } from "@resontech/contracts/job-states";
 
-export const JOB_EVENTS = [
+export const JOB_MACHINE_EVENTS = [
   /** Within the transaction that makes the row. */
   "enqueue",
   "reject",
@@ -38,7 +38,7 @@ export const JOB_EVENTS = [
   "stopped-failed",
   "stopped-expired",
 ] as const;
-export type JobEvent = (typeof JOB_EVENTS)[number];
+export type JobEvent = (typeof JOB_MACHINE_EVENTS)[number];
 
 export type JobEffect =
   /** Make attempt, members, fences and leases of the plan. */

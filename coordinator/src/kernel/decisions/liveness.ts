@@ -40,7 +40,7 @@ export type LivenessVerdict = {
   brake: "own_lag" | "many_suspect" | null;
 };
 
-export function judgeLiveness({ nodes, ownLagMs }: LivenessFacts): LivenessVerdict {
+export function evaluateLiveness({ nodes, ownLagMs }: LivenessFacts): LivenessVerdict {
   const decisions: LivenessDecision[] = [];
   for (const { node, state, silentMs, goodBeats } of nodes) {
     if (state === "READY" && silentMs >= LIVENESS.suspectAfterMs)
@@ -64,7 +64,7 @@ function brakeOf(silent: number, all: number, ownLagMs: number): LivenessVerdict
 }
 
 /** The returns that still count after one more, and whether they are too many. */
-export function judgeFlap(
+export function evaluateFlap(
   earlier: readonly number[],
   now: number,
 ): { flaps: number[]; isCordoned: boolean } {

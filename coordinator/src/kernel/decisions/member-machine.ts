@@ -4,7 +4,7 @@
  */
 import type { MemberState } from "@resontech/contracts/job-states";
 
-export const MEMBER_EVENTS = [
+export const MEMBER_MACHINE_EVENTS = [
   /** Its node fetched a desired set that has it. */
   "claim",
   /** Its container runs. */
@@ -22,7 +22,7 @@ export const MEMBER_EVENTS = [
   /** Withdrawn: a newer fence is in the row. */
   "fence",
 ] as const;
-export type MemberEvent = (typeof MEMBER_EVENTS)[number];
+export type MemberMachineEvent = (typeof MEMBER_MACHINE_EVENTS)[number];
 
 export type MemberEffect =
   /** The device is in use from now on. */
@@ -37,7 +37,7 @@ export type MemberEffect =
   | "quarantine-worker";
 
 export type MemberStep = { to: MemberState; effects: readonly MemberEffect[] };
-type Row = Partial<Record<MemberEvent, MemberStep>>;
+type Row = Partial<Record<MemberMachineEvent, MemberStep>>;
 
 const to = (state: MemberState, ...effects: MemberEffect[]): MemberStep => ({ to: state, effects });
 const LOSE: Row = { lose: to("LOST", "end-use") };
@@ -65,7 +65,7 @@ export const MEMBER_MACHINE: Record<MemberState, Row> = {
 };
 
 /** Null when the event finds the member where it can't happen. */
-export function stepMember(state: MemberState, event: MemberEvent): MemberStep | null {
+export function stepMember(state: MemberState, event: MemberMachineEvent): MemberStep | null {
   return MEMBER_MACHINE[state][event] ?? null;
 }
 

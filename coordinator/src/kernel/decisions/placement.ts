@@ -1,6 +1,6 @@
 /**
- * `snapshot → plan`, pure: which waiting jobs get which workers now, and why the others don't. A gang is placed wholly or not at
- * all: on one node where one has room, else on as few as do, the member that the others reach beside most of them. Jobs in order of arrival, nodes
+ * `snapshot → plan`, pure: which waiting gangs get which workers now, and why the others don't. A gang is placed wholly or not at
+ * all: on one node where one has room, else on as few as do, the member that the others reach beside most of them. Gangs in order of arrival, nodes
  * by what they offer, every tie ended by an id: the same snapshot gives the same plan.
  */
 import { catalogueModel } from "@resontech/contracts/gpu-catalogue";
@@ -8,11 +8,16 @@ import type { DeviceFacts } from "@resontech/contracts/image-needs";
 import type { WorkerSelection } from "../accepted-task.ts";
 import { type MemberImage, whyNoImage } from "./member-image.ts";
 
-export type WaitingJob = {
-  id: string;
+export type WaitingGang = {
+  job: string;
+  /** Of its job, by which all gangs are in order. */
   sequence: number;
+  /** Its job runs already: this one joins those that it has. */
+  isFurther: boolean;
+  /** Of a job that may have several: those that it has, and those of its own that come before this one. Absent: it has one at a time. */
+  before?: number;
   userId: string;
-  /** How many workers its gang takes. */
+  /** How many workers it takes. */
   size: number;
   selection: WorkerSelection;
   onlyMine: boolean;
@@ -26,12 +31,12 @@ export type WaitingJob = {
   agentProtocol: number;
   /** Its node needs a port, also where it lies on one. */
   isReached: boolean;
-  /** Of one with replicas: those that it has, and those of its own that come before this one. Absent: it has none ever. */
-  replicas?: number;
 };
 /** The place of a lost member in an attempt that runs; `home` is its hub's node. */
-export type Vacancy = Omit<WaitingJob, "id" | "size" | "hubBytes" | "isReached" | "replicas"> & {
-  job: string;
+export type Vacancy = Omit<
+  WaitingGang,
+  "size" | "hubBytes" | "isReached" | "isFurther" | "before"
+> & {
   member: string;
   home: string;
   /** The attempt has its port for other nodes already. */
@@ -61,25 +66,23 @@ export type PlacementWorker = {
   device: DeviceFacts;
   isHealthy: boolean;
   isFree: boolean;
-  /** What holds it ends by nothing but somebody's word. @default false */
-  isHeldForGood?: boolean;
+  /** What those are told who wait for it, where it is not merely busy. */
+  whyHeld?: string | null;
 };
 export type Snapshot = {
-  jobs: readonly WaitingJob[];
-  /** One more of a job that runs, each, which is there once for every one: placed before all jobs. Whoever has none has the first turn. */
-  replicas?: readonly WaitingJob[];
+  gangs: readonly WaitingGang[];
   vacancies?: readonly Vacancy[];
   nodes: readonly PlacementNode[];
   workers: readonly PlacementWorker[];
 };
 
 /** `workers` in the order of the gang, of one node or of several; `home` is one of theirs, and the hub's. */
-export type Placement = { job: string; home: string; workers: string[] };
+export type Placement = { job: string; isFurther: boolean; home: string; workers: string[] };
 export type Replacement = { job: string; member: string; worker: string };
 export type Plan = {
+  /** In the order in which the gangs had their turn. */
   placements: Placement[];
   replacements: Replacement[];
-  replicas: Placement[];
   waiting: { job: string; why: string }[];
 };
 
@@ -89,13 +92,7 @@ export function priceCents(model: string): number {
   return catalogueModel(model)?.pricePerGpuHourCents ?? 0;
 }
 
-export function plan({
-  jobs,
-  replicas: more = [],
-  vacancies = [],
-  nodes,
-  workers,
-}: Snapshot): Plan {
+export function plan({ gangs, vacancies = [], nodes, workers }: Snapshot): Plan {
   const nodesById = new Map(nodes.map((node) => [node.id, node]));
   const ports = new Map(nodes.map(({ id, freePorts }) => [id, freePorts]));
   const doors = new Map(nodes.map(({ id, gatewayPorts }) => [id, gatewayPorts]));
@@ -113,21 +110,22 @@ export function plan({
       if (worker.node !== vacancy.home && !vacancy.hasPort) takePort(vacancy.home);
       return [{ job: vacancy.job, member: vacancy.member, worker: worker.id }];
     });
-  const [placements, replicas]: [Placement[], Placement[]] = [[], []];
+  const placements: Placement[] = [];
   const waiting: Plan["waiting"] = [];
-  for (const { job, isMore } of inTurn(more, jobs)) {
-    const placed = isMore ? replicas : placements;
+  for (const gang of inTurn(gangs)) {
     const fits = workers.map((worker) => ({
       worker,
       why:
-        whyNeverNow(job, worker, nodesById.get(worker.node)) ??
-        (job.isReached && !hasPort(doors, worker.node) ? "on nodes without a free job port" : null),
+        whyNeverNow(gang, worker, nodesById.get(worker.node)) ??
+        (gang.isReached && !hasPort(doors, worker.node)
+          ? "on nodes without a free job port"
+          : null),
     }));
     const homes = {
       ports,
-      hasRoom: (node: string) => (nodesById.get(node)?.capacityBytes ?? 0) >= (job.hubBytes ?? 0),
+      hasRoom: (node: string) => (nodesById.get(node)?.capacityBytes ?? 0) >= (gang.hubBytes ?? 0),
     };
-    const avoided = avoidedNodes(job, fits, homes);
+    const avoided = avoidedNodes(gang, fits, homes);
     const judged = fits.map(({ worker, why }) => ({
       worker,
       why:
@@ -136,42 +134,40 @@ export function plan({
         (isBusy(worker, taken) ? busyWords(worker) : null),
     }));
     const eligible = judged.filter(({ why }) => why === null).map(({ worker }) => worker);
-    const chosen = choose(job, eligible, homes);
+    const chosen = choose(gang, eligible, homes);
     if (chosen === null) {
       const hasHome = eligible.some(({ node }) => homes.hasRoom(node));
-      waiting.push({ job: job.id, why: explain(job, eligible.length, judged, hasHome) });
+      waiting.push({ job: gang.job, why: explain(gang, eligible.length, judged, hasHome) });
       continue;
     }
     const { home } = chosen;
     for (const { id } of chosen.workers) taken.add(id);
-    if (job.isReached || chosen.workers.some(({ node }) => node !== home)) takePort(home);
-    placed.push({ job: job.id, home, workers: chosen.workers.map(({ id }) => id) });
+    if (gang.isReached || chosen.workers.some(({ node }) => node !== home)) takePort(home);
+    const { job, isFurther } = gang;
+    placements.push({ job, isFurther, home, workers: chosen.workers.map(({ id }) => id) });
   }
-  return { placements, replacements, replicas, waiting };
+  return { placements, replacements, waiting };
 }
 
 /**
- * Replicas, then jobs. Of replicas the first of each deployment comes before the second of any: one that answers nobody weighs more than one that
- * could answer more. So does the first of a deployment that is a job still, where others would grow.
+ * What runs grows before what waits begins. Of jobs that may have several gangs the first of each comes before the second of any: one that has none
+ * does nothing at all. So does the first gang of such a job that waits still, where others would grow.
  */
-function inTurn(
-  more: readonly WaitingJob[],
-  jobs: readonly WaitingJob[],
-): { job: WaitingJob; isMore: boolean }[] {
-  const bySequence = (a: WaitingJob, b: WaitingJob) => a.sequence - b.sequence;
-  const there = ({ replicas = 0 }: WaitingJob) => replicas;
-  const growing = more
-    .toSorted((a, b) => there(a) - there(b) || bySequence(a, b))
-    .map((job) => ({ job, isMore: true }));
-  const queued = jobs.toSorted(bySequence).map((job) => ({ job, isMore: false }));
-  const isFirst = ({ job }: { job: WaitingJob }) => job.replicas === 0;
-  const grown = growing.filter((turn) => !isFirst(turn));
-  if (grown.length === 0) return [...growing, ...queued];
+function inTurn(gangs: readonly WaitingGang[]): WaitingGang[] {
+  const bySequence = (a: WaitingGang, b: WaitingGang) => a.sequence - b.sequence;
+  const before = (gang: WaitingGang) => gang.before ?? 0;
+  const further = gangs
+    .filter(({ isFurther }) => isFurther)
+    .toSorted((a, b) => before(a) - before(b) || bySequence(a, b));
+  const queued = gangs.filter(({ isFurther }) => !isFurther).toSorted(bySequence);
+  const isFirst = (gang: WaitingGang) => gang.before === 0;
+  const grown = further.filter((gang) => !isFirst(gang));
+  if (grown.length === 0) return [...further, ...queued];
   return [
-    ...growing.filter(isFirst),
+    ...further.filter(isFirst),
     ...queued.filter(isFirst),
     ...grown,
-    ...queued.filter((turn) => !isFirst(turn)),
+    ...queued.filter((gang) => !isFirst(gang)),
   ];
 }
 
@@ -183,13 +179,11 @@ function fill(
   ports: ReadonlyMap<string, number>,
   taken: ReadonlySet<string>,
 ): PlacementWorker | null {
-  const { home, hasPort: isOpen, job: id } = vacancy;
+  const { home, hasPort: isOpen } = vacancy;
   const rank = rankOf(vacancy.selection);
   const fitting = workers.filter((worker) => {
     const isReached = worker.node === home || isOpen || hasPort(ports, home);
-    return (
-      isReached && whyNeverNow({ ...vacancy, id, size: 1 }, worker, nodes.get(worker.node)) === null
-    );
+    return isReached && whyNeverNow(vacancy, worker, nodes.get(worker.node)) === null;
   });
   const elsewhere = fitting.filter(({ node }) => !vacancy.avoidNodes.includes(node));
   const free = (elsewhere.length > 0 ? elsewhere : fitting).filter(
@@ -205,11 +199,11 @@ function fill(
 
 /** The first filter that excludes a worker even when it is free, as an end of "n …"; null when it may serve. */
 function whyNeverNow(
-  job: Omit<WaitingJob, "hubBytes" | "isReached">,
+  gang: Omit<Vacancy, "member" | "home" | "hasPort">,
   worker: PlacementWorker,
   node: PlacementNode | undefined,
 ): string | null {
-  const { selection } = job;
+  const { selection } = gang;
   if (selection.kind === "pinned" && !selection.workerIds.includes(worker.id))
     return "not among the pinned workers";
   if (selection.kind === "auto") {
@@ -218,14 +212,14 @@ function whyNeverNow(
     if (selection.maxPriceCents !== null && priceCents(worker.model) > selection.maxPriceCents)
       return "above the price ceiling";
   }
-  if (job.onlyMine && node?.ownerId !== null && node?.ownerId !== job.userId)
+  if (gang.onlyMine && node?.ownerId !== null && node?.ownerId !== gang.userId)
     return "of other owners";
-  const unfit = job.images === null ? null : whyNoImage(job.images, worker.device);
+  const unfit = gang.images === null ? null : whyNoImage(gang.images, worker.device);
   if (unfit !== null) return unfit;
-  if (job.estimatedMemoryMb !== null && worker.memoryBytes < job.estimatedMemoryMb * MIB)
+  if (gang.estimatedMemoryMb !== null && worker.memoryBytes < gang.estimatedMemoryMb * MIB)
     return "with too little memory";
   if (node === undefined || !node.isReady) return "on nodes that do not answer";
-  if (node.agentProtocol < job.agentProtocol) return "on nodes whose agent is too old";
+  if (node.agentProtocol < gang.agentProtocol) return "on nodes whose agent is too old";
   if (node.isCordoned) return "on cordoned nodes";
   if (!node.hasDisk) return "on nodes whose disk is full";
   if (!worker.isHealthy) return "unhealthy or quarantined";
@@ -236,23 +230,21 @@ function isBusy(worker: PlacementWorker, taken: ReadonlySet<string>): boolean {
   return !worker.isFree || taken.has(worker.id);
 }
 
-function busyWords({ isFree, isHeldForGood }: PlacementWorker): string {
-  return !isFree && isHeldForGood === true
-    ? "held by endpoints, which have no end of their own: stop one, or let it run fewer replicas"
-    : "busy";
+function busyWords({ isFree, whyHeld = null }: PlacementWorker): string {
+  return isFree || whyHeld === null ? "busy" : whyHeld;
 }
 
 /** Nodes that failed the job are left alone as long as another one could take it, if only later. */
 function avoidedNodes(
-  job: WaitingJob,
+  gang: WaitingGang,
   fits: readonly { worker: PlacementWorker; why: string | null }[],
   homes: Homes,
 ): ReadonlySet<string> {
-  const avoid = new Set(job.avoidNodes);
+  const avoid = new Set(gang.avoidNodes);
   const fitting = fits.flatMap(({ why, worker }) =>
     why === null && !avoid.has(worker.node) ? [worker] : [],
   );
-  return choose(job, fitting, homes) === null ? new Set() : avoid;
+  return choose(gang, fitting, homes) === null ? new Set() : avoid;
 }
 
 /** Where a hub may be: with memory for it, and for members elsewhere a port. */
@@ -261,19 +253,19 @@ type Chosen = { home: string; workers: PlacementWorker[] };
 
 /** Null when there are too few workers, or when none of their nodes has memory for the hub and, of several, can be reached by the others. */
 function choose(
-  job: WaitingJob,
+  gang: WaitingGang,
   eligible: readonly PlacementWorker[],
   homes: Homes,
 ): Chosen | null {
-  const rank = rankOf(job.selection);
+  const rank = rankOf(gang.selection);
   const offers = [...Map.groupBy(eligible, ({ node }) => node).values()].map((workers) =>
     workers.toSorted((a, b) => rank(a) - rank(b) || compareIds(a.id, b.id)),
   );
   const ofHomes = offers.filter(([first]) => homes.hasRoom(first!.node));
-  const whole = bestOf(ofHomes, job.size, rank);
-  const workers = whole ?? (job.hubBytes === null ? null : gather(offers, job.size, rank, homes));
+  const whole = bestOf(ofHomes, gang.size, rank);
+  const workers = whole ?? (gang.hubBytes === null ? null : gather(offers, gang.size, rank, homes));
   if (workers === null) return null;
-  const { selection } = job;
+  const { selection } = gang;
   return {
     home: homeOf(workers, homes),
     // Pinned: the i-th place goes to the i-th id as written.
@@ -364,7 +356,7 @@ function compareIds(a: string, b: string): number {
 }
 
 function explain(
-  job: WaitingJob,
+  gang: WaitingGang,
   eligible: number,
   judged: readonly { why: string | null }[],
   hasHome: boolean,
@@ -374,11 +366,11 @@ function explain(
     .map(([why, { length }]) => `${length} ${why}`)
     .sort();
   const excluded = counts.length === 0 ? "" : `; excluded: ${counts.join(", ")}`;
-  if (eligible >= job.size && !hasHome)
-    return `its server needs ${job.hubBytes} bytes of memory; no node that has its workers free has as much`;
+  if (eligible >= gang.size && !hasHome)
+    return `its server needs ${gang.hubBytes} bytes of memory; no node that has its workers free has as much`;
   const unreached =
-    eligible >= job.size
+    eligible >= gang.size
       ? "; they are on several nodes, none of which the others can reach on a free job port"
       : "";
-  return `needs ${job.size} workers; ${eligible} of ${judged.length} would do now${unreached}${excluded}`;
+  return `needs ${gang.size} workers; ${eligible} of ${judged.length} would do now${unreached}${excluded}`;
 }

@@ -1,4 +1,4 @@
-export type Progress = { step: string | null; done: number | null; total: number | null };
+export type MemberProgress = { step: string | null; done: number | null; total: number | null };
 
 /** Of a step whose size is known so many parts are told. */
 const PARTS = 20;
@@ -7,7 +7,7 @@ const AMOUNT = 64 * 1024 ** 2;
 
 /** Whether people would see the difference. Agents report every second, and each member of a thousand that get ready. */
 export function isProgressNews(
-  before: Progress,
+  before: MemberProgress,
   after: { step: string; done: number; total: number | null },
 ): boolean {
   return (

@@ -3,12 +3,15 @@ import type { JobReason } from "@resontech/contracts/job-reasons";
 /** Which budget a fault spends; `never`: running it again would end the same way, or nobody wants it. */
 export type RetryClass = "never" | "infrastructure" | "lease_lost" | "out_of_memory" | "free";
 
-export type ReasonEntry = {
+/** What happened, and what to do. */
+export type ReasonWords = { message: string; hint: string };
+/** A workload's own words, where those that all kinds share say too little. */
+export type OwnReasonWords = Readonly<Partial<Record<JobReason, ReasonWords>>>;
+
+export type ReasonEntry = ReasonWords & {
   /** How the job ends when the reason ends it: at once for `never`, else once the budget is spent. */
   ends: "FAILED" | "CANCELLED" | "EXPIRED" | "REJECTED";
   retry: RetryClass;
-  message: string;
-  hint: string;
 };
 
 const user = (message: string, hint: string): ReasonEntry => ({
@@ -37,8 +40,8 @@ export const REASONS = {
     "The message names its code or signal, `detail` what it said last; files_out/logs/<site>.log has all it said.",
   ),
   config_invalid: user(
-    "NVFlare refused the job's configuration.",
-    "Check configs/config_fed_server.json and config_fed_client.json.",
+    "The job's configuration was refused.",
+    "Read in `detail` what was wrong with it, and correct it.",
   ),
   shard_invalid: user(
     "A shard could not be unpacked.",
@@ -77,8 +80,8 @@ export const REASONS = {
   no_progress: {
     ends: "FAILED",
     retry: "free",
-    message: "A replica got nothing done and was ended; another one takes its place.",
-    hint: "The message says what hung. See that `predict` ends within a minute: no endless loop, no lock that it waits for. files_out/logs/replica.log has what it printed.",
+    message: "A member got nothing done and was ended.",
+    hint: "The message says what hung; files_out/logs/<site>.log has what it printed.",
   },
   image_pull_failed: platform("The job's image could not be fetched.", OPERATOR),
   staging_failed: platform("An input could not be fetched.", OPERATOR),
@@ -185,13 +188,18 @@ export const REASONS = {
 const SITE_LOG = "files_out/logs/<site>.log";
 
 /** What to do, with the file to look at: the site's that failed, or the server's own. @param member a site, `server`, or null when nobody is blamed */
-export function hintOf(reason: JobReason, member: string | null): string {
-  const { hint } = reasonEntry(reason);
+export function hintOf(reason: JobReason, member: string | null, own: OwnReasonWords = {}): string {
+  const { hint } = reasonWords(reason, own);
   if (member === null) return hint;
   return hint.replaceAll(
     SITE_LOG,
     member === "server" ? "files_out/training_log.txt" : SITE_LOG.replace("<site>", member),
   );
+}
+
+/** What is said of the reason. @param own the words of the job's workload */
+export function reasonWords(reason: JobReason, own: OwnReasonWords = {}): ReasonWords {
+  return own[reason] ?? reasonEntry(reason);
 }
 
 export function reasonEntry(reason: JobReason): ReasonEntry {

@@ -16,7 +16,7 @@ export type RetriesSpent = { infrastructure: number; lease_lost: number; out_of_
  * Whether a job that met this fault starts again, and which budget that spends.
  * @param isOurs the coordinator itself was away: a lease that nobody could renew is not the job's loss
  */
-export function judgeRetry(
+export function evaluateRetry(
   reason: JobReason,
   spent: RetriesSpent,
   isOurs = false,

@@ -3,7 +3,7 @@ import type { ApplianceFacts } from "@resontech/contracts/appliance-facts";
 import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
 import { NODE_STATES } from "@resontech/contracts/node-states";
-import type { WorkerView } from "../../kernel/kernel.ts";
+import type { WorkerView } from "../../kernel/fleet-view.ts";
 import type { WorkCounts } from "../work-counts.ts";
 
 /** One value with its labels. `suffix`: of a histogram, which of its lines this is. */

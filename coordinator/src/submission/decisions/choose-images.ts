@@ -3,7 +3,7 @@ import { catalogueModel } from "@resontech/contracts/gpu-catalogue";
 import { ApiError } from "../../api-error.ts";
 import type { WorkerSelection } from "../../kernel/accepted-task.ts";
 import { imageOfHub, whyNoImage } from "../../kernel/decisions/member-image.ts";
-import type { WorkerView } from "../../kernel/kernel.ts";
+import type { WorkerView } from "../../kernel/fleet-view.ts";
 
 type KnownWorker = Pick<WorkerView, "id" | "device">;
 

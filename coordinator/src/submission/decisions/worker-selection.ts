@@ -2,14 +2,14 @@
 import type { SubmitTaskBody } from "@resontech/contracts/http-tasks";
 import { ApiError } from "../../api-error.ts";
 import type { WorkerSelection } from "../../kernel/accepted-task.ts";
-import type { CatalogueEntry, WorkerView } from "../../kernel/kernel.ts";
+import type { FleetModel, WorkerView } from "../../kernel/fleet-view.ts";
 
 type SelectionFields = Pick<
   SubmitTaskBody,
   "workerIds" | "autoSelectWorkers" | "gpuModels" | "maxPricePerGpuHourCents" | "estimatedMemoryMb"
 >;
 type KnownWorker = Pick<WorkerView, "id" | "model" | "priceCents">;
-type KnownModel = Pick<CatalogueEntry, "id" | "kind" | "memoryMb" | "pricePerHourCents">;
+type KnownModel = Pick<FleetModel, "id" | "kind" | "memoryMb" | "pricePerHourCents">;
 
 /** @throws ApiError worker_*, gpu_model_unknown, price_ceiling_too_low, memory_exceeds_models */
 export function selectWorkers(

@@ -19,9 +19,15 @@ export const command: Workload = {
   agentProtocol: () => 1,
   hubPort: 0,
   requiredOutputs: [],
+  reasonWords: {},
   startsWithMembers: true,
   startsWhenReady: false,
-  hasReplicas: false,
+  keepStart() {},
+  hasSeveralGangs: false,
+  furtherGangs: () => 0,
+  outlivesAttempts: () => false,
+  whyHeld: null,
+  maySleep: false,
   isReached: false,
   gang: () => ({ workers: 1, hub: null }),
   hub() {
@@ -41,7 +47,7 @@ export const command: Workload = {
   resume: () => null,
   reads: () => true,
   describe,
-  identity: () => null,
+  certificate: () => null,
   regrow: () => null,
 };
 

@@ -6,6 +6,7 @@ import {
   RUNNER_OUTPUTS,
   type RunnerSpec,
 } from "@resontech/contracts/runner";
+import { certificateProfile } from "@resontech/contracts/federation-certificates";
 import { MODEL_CHECKPOINT } from "@resontech/contracts/model-output";
 import type { MemberOutputs, MemberPayload } from "@resontech/contracts/agent-protocol";
 import { posix } from "node:path";
@@ -16,8 +17,9 @@ import {
 } from "../../kernel/decisions/resources.ts";
 import type { AttemptRow, JobRow, MemberRow } from "../../kernel/rows.ts";
 import type { DescribedMember, WorkerFacts, Workload } from "../../kernel/workload.ts";
+import { keepNvflareRun } from "./nvflare-runs.ts";
 import { chooseResumePoint } from "./resume-point.ts";
-import { judgeServerMemory } from "./server-memory.ts";
+import { evaluateServerMemory } from "./server-memory.ts";
 import {
   DISK_DATA_FACTOR,
   type ServerFacts,
@@ -37,9 +39,20 @@ export const federation: Workload = {
   agentProtocol: () => 1,
   hubPort: SERVER_PORT,
   requiredOutputs: [MODEL_CHECKPOINT],
+  reasonWords: {
+    config_invalid: {
+      message: "NVFlare refused the job's configuration.",
+      hint: "Check configs/config_fed_server.json and config_fed_client.json.",
+    },
+  },
   startsWithMembers: false,
   startsWhenReady: false,
-  hasReplicas: false,
+  keepStart: (db, attempt, { nvflareJob }) => keepNvflareRun(db, attempt, nvflareJob),
+  hasSeveralGangs: false,
+  furtherGangs: () => 0,
+  outlivesAttempts: () => false,
+  whyHeld: null,
+  maySleep: false,
   isReached: false,
   gang: (job) => ({
     workers: job.shard_count,
@@ -68,15 +81,17 @@ export const federation: Workload = {
       ? SERVER_INPUTS.includes(kind)
       : kind === "shard" && shardIndex === shard_index,
   describe,
-  identity({ role, site }, asked, { server_name }) {
+  certificate({ role, site }, asked, { server_name }) {
     if (role === "client")
-      return asked === "admin" ? null : { kind: "client", org: ORG, site: site! };
+      return asked === "admin"
+        ? null
+        : certificateProfile({ kind: "client", org: ORG, site: site! });
     return asked === "admin"
-      ? { kind: "submitter", org: ORG }
-      : { kind: "server", org: ORG, serverName: server_name };
+      ? certificateProfile({ kind: "submitter", org: ORG })
+      : certificateProfile({ kind: "server", org: ORG, serverName: server_name });
   },
   regrow: ({ memoryBytes }, reason, mayRetry, largestBytes) =>
-    reason === "out_of_memory" ? judgeServerMemory(memoryBytes, mayRetry, largestBytes) : null,
+    reason === "out_of_memory" ? evaluateServerMemory(memoryBytes, mayRetry, largestBytes) : null,
 };
 
 function serverFactsOf(job: JobRow): ServerFacts {

@@ -6,7 +6,7 @@ import type { Regrowth } from "../../kernel/workload.ts";
  * @param mayRetry the budget of this cause is not spent
  * @param largestBytes the most that a container may have on any node
  */
-export function judgeServerMemory(
+export function evaluateServerMemory(
   hadBytes: number,
   mayRetry: boolean,
   largestBytes: number,

@@ -1,7 +1,7 @@
 /** A deployment's replica on a worker, a user's predictor or an engine with a model: reached by the gateway alone. It runs until somebody stops it. */
 import type { MemberPayload } from "@resontech/contracts/agent-protocol";
 import type { DeploymentApi, DeploymentLimits } from "@resontech/contracts/inference-routes";
-import type { VISIBILITIES } from "@resontech/contracts/http-inference";
+import type { VISIBILITIES } from "@resontech/contracts/visibilities";
 import {
   EMBEDDINGS_COMMAND,
   EMBEDDINGS_SPEC,
@@ -101,9 +101,22 @@ export const predictor: Workload = {
   agentProtocol: (job) => (deploymentOf(job).engine === "container" ? ATTEND_SINCE : 1),
   hubPort: PREDICTOR_PORT,
   requiredOutputs: [],
+  reasonWords: {
+    no_progress: {
+      message: "A replica got nothing done and was ended; another one takes its place.",
+      hint: "The message says what hung. See that `predict` ends within a minute: no endless loop, no lock that it waits for. files_out/logs/replica.log has what it printed.",
+    },
+  },
   startsWithMembers: false,
   startsWhenReady: true,
-  hasReplicas: true,
+  keepStart() {},
+  // A replica is a gang of one. The first is the deployment's start; from then on others are placed and ended one by one.
+  hasSeveralGangs: true,
+  furtherGangs: ({ replicas_due }) => replicas_due,
+  outlivesAttempts: ({ state }) => state === "RUNNING",
+  whyHeld:
+    "held by endpoints, which have no end of their own: stop one, or let it run fewer replicas",
+  maySleep: true,
   isReached: true,
   gang: () => ({ workers: 1, hub: null }),
   hub() {
@@ -122,7 +135,7 @@ export const predictor: Workload = {
   resume: () => null,
   reads: () => true,
   describe,
-  identity: () => null,
+  certificate: () => null,
   regrow: () => null,
 };
 

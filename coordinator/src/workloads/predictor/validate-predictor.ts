@@ -8,7 +8,7 @@ import { VLLM_PACKAGE } from "@resontech/contracts/vllm-spec";
 import { ApiError } from "../../api-error.ts";
 import { findPlatformKeys } from "../../identity/decisions/platform-key.ts";
 import type { AcceptedInput, WorkerSelection } from "../../kernel/accepted-task.ts";
-import type { WorkerView } from "../../kernel/kernel.ts";
+import type { WorkerView } from "../../kernel/fleet-view.ts";
 import { chooseImages } from "../../submission/decisions/choose-images.ts";
 import { slugOf } from "../../submission/decisions/slug-of.ts";
 import { selectWorkers } from "../../submission/decisions/worker-selection.ts";
@@ -80,7 +80,7 @@ export async function validatePredictor(
   if (spec.engine === "vllm") requireVllm(deps.images, selection, workers, catalogue);
   const images = chooseImages(selection, own === null ? deps.images : [own.image], workers, {
     hasHub: false,
-    judge: (image) => judgeImage(spec, image),
+    judge: (image) => evaluateImage(spec, image),
   });
   const texts = await inParallel(scripts, PARALLEL_READS, async (object) => ({
     object,
@@ -264,7 +264,7 @@ function requireVllm(
 }
 
 /** @throws ApiError requirement_unavailable and its like; engine_unavailable */
-function judgeImage(spec: InferenceSpec, image: JobImage): void {
+function evaluateImage(spec: InferenceSpec, image: JobImage): void {
   // What is in it is its maker's to know.
   if (spec.engine === "container") return;
   if (!PACKAGES[spec.engine].every((name) => Object.hasOwn(image.packages, name)))

@@ -1,6 +1,6 @@
 import t from "tap";
-import { standingOf } from "../../../src/identity/directories/decisions/account-standing.ts";
-import { groupNames, strongest } from "../../../src/identity/directories/decisions/group-names.ts";
+import { standingOf } from "../../../src/identity/accounts/decisions/account-standing.ts";
+import { groupNames, strongest } from "../../../src/identity/decisions/group-names.ts";
 import {
   adminMeaning,
   signInMeaning,

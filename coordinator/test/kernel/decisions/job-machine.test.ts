@@ -1,6 +1,10 @@
 import { isTerminal, JOB_STATES, type JobState } from "@resontech/contracts/job-states";
 import t from "tap";
-import { JOB_EVENTS, type JobEvent, stepJob } from "../../../src/kernel/decisions/job-machine.ts";
+import {
+  JOB_MACHINE_EVENTS,
+  type JobEvent,
+  stepJob,
+} from "../../../src/kernel/decisions/job-machine.ts";
 
 /** The machine of the design, pair by pair; every pair that is not here is stale. */
 const EXPECTED: [from: JobState, event: JobEvent, to: JobState, effects: string][] = [
@@ -44,7 +48,7 @@ const EXPECTED: [from: JobState, event: JobEvent, to: JobState, effects: string]
 
 t.test("every pair of state and event is as the design has it", async (t) => {
   for (const state of JOB_STATES) {
-    for (const event of JOB_EVENTS) {
+    for (const event of JOB_MACHINE_EVENTS) {
       const [expected] = EXPECTED.filter(([from, on]) => from === state && on === event);
       const step = stepJob(state, event);
       const found = step === null ? null : [state, event, step.to, step.effects.join(" ")];
@@ -59,7 +63,7 @@ t.test(
     for (const state of JOB_STATES) {
       if (isTerminal(state))
         t.ok(
-          JOB_EVENTS.every((event) => stepJob(state, event) === null),
+          JOB_MACHINE_EVENTS.every((event) => stepJob(state, event) === null),
           state,
         );
       else t.equal(stepJob(state, "stop")?.to ?? "STOPPING", "STOPPING", state);
@@ -71,7 +75,7 @@ t.test("every state can be reached, and from every living one an end", async (t)
   const reach = (start: JobState): Set<JobState> => {
     const seen = new Set([start]);
     for (const state of seen)
-      for (const event of JOB_EVENTS) seen.add(stepJob(state, event)?.to ?? state);
+      for (const event of JOB_MACHINE_EVENTS) seen.add(stepJob(state, event)?.to ?? state);
     return seen;
   };
   t.same([...reach("ACCEPTED")].toSorted(), [...JOB_STATES].toSorted());

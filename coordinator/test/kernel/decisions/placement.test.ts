@@ -5,19 +5,21 @@ import {
   type PlacementWorker,
   plan,
   type Vacancy,
-  type WaitingJob,
+  type WaitingGang,
 } from "../../../src/kernel/decisions/placement.ts";
 import { workerResources } from "../../../src/kernel/decisions/resources.ts";
 import {
   type ServerFacts,
   serverResources,
 } from "../../../src/workloads/federation/server-resources.ts";
+import { predictor } from "../../../src/workloads/predictor/predictor.ts";
 
-const FOR_PROCESSORS: WaitingJob["images"] = [{ needs: null }];
+const FOR_PROCESSORS: WaitingGang["images"] = [{ needs: null }];
 
-const job = (id: string, change: Partial<WaitingJob> = {}): WaitingJob => ({
+const gang = (id: string, change: Partial<WaitingGang> = {}): WaitingGang => ({
   ...{
-    id,
+    job: id,
+    isFurther: false,
     sequence: Number(id.replace(/\D/g, "")),
     userId: "u",
     size: 2,
@@ -74,11 +76,11 @@ const auto = (gpuModels: string[] | null, maxPriceCents: number | null = null) =
 
 t.test("a gang is placed wholly or not at all, in order of arrival", async (t) => {
   const found = plan({
-    jobs: [job("j2"), job("j1")],
+    gangs: [gang("j2"), gang("j1")],
     nodes: [node("a"), node("b")],
     workers: [...workers("a", 2), ...workers("b", 1)],
   });
-  t.same(found.placements, [{ job: "j1", home: "a", workers: ["a-0", "a-1"] }]);
+  t.same(found.placements, [{ job: "j1", isFurther: false, home: "a", workers: ["a-0", "a-1"] }]);
   t.same(
     found.waiting.map(({ job }) => job),
     ["j2"],
@@ -88,10 +90,10 @@ t.test("a gang is placed wholly or not at all, in order of arrival", async (t) =
 
 t.test("the same snapshot in any order gives the same plan", async (t) => {
   const all = [...workers("a", 12), ...workers("b", 12)];
-  const jobs = [job("j1"), job("j2", { size: 11 }), job("j3")];
-  const forward = plan({ jobs, nodes: [node("a"), node("b")], workers: all });
+  const waits = [gang("j1"), gang("j2", { size: 11 }), gang("j3")];
+  const forward = plan({ gangs: waits, nodes: [node("a"), node("b")], workers: all });
   t.same(
-    plan({ jobs: jobs.toReversed(), nodes: [node("b"), node("a")], workers: all.toReversed() }),
+    plan({ gangs: waits.toReversed(), nodes: [node("b"), node("a")], workers: all.toReversed() }),
     forward,
   );
   t.same(forward.placements[0]!.workers, ["a-0", "a-1"]);
@@ -101,8 +103,8 @@ t.test("the same snapshot in any order gives the same plan", async (t) => {
 t.test("models are an order of preference under the price ceiling", async (t) => {
   const fleet = [...workers("a", 2, { model: "rtx_4090" }), ...workers("b", 2, { model: "h100" })];
   const nodes = [node("a"), node("b")];
-  const where = (selection: WaitingJob["selection"]) =>
-    plan({ jobs: [job("j1", { selection })], nodes, workers: fleet }).placements[0]?.home;
+  const where = (selection: WaitingGang["selection"]) =>
+    plan({ gangs: [gang("j1", { selection })], nodes, workers: fleet }).placements[0]?.home;
   t.equal(where(auto(["h100", "rtx_4090"])), "b");
   t.equal(where(auto(["rtx_4090", "h100"])), "a");
   t.equal(where(auto(["h100", "rtx_4090"], 60)), "a", "h100 is above the ceiling");
@@ -116,7 +118,7 @@ t.test("the first model is filled before the second is touched", async (t) => {
     { ...workers("a", 2, { model: "rtx_4090" })[1]! },
   ];
   const found = plan({
-    jobs: [job("j1", { selection: auto(["rtx_4090", "h100"]) })],
+    gangs: [gang("j1", { selection: auto(["rtx_4090", "h100"]) })],
     nodes: [node("a")],
     workers: mixed,
   });
@@ -125,14 +127,14 @@ t.test("the first model is filled before the second is touched", async (t) => {
 
 t.test("pinned workers get the shards in the order they were named", async (t) => {
   const selection = { kind: "pinned", workerIds: ["a-2", "a-0"] } as const;
-  const pinned = job("j1", { selection: { ...selection, workerIds: [...selection.workerIds] } });
+  const pinned = gang("j1", { selection: { ...selection, workerIds: [...selection.workerIds] } });
   t.same(
-    plan({ jobs: [pinned], nodes: [node("a")], workers: workers("a", 3) }).placements[0]!.workers,
+    plan({ gangs: [pinned], nodes: [node("a")], workers: workers("a", 3) }).placements[0]!.workers,
     ["a-2", "a-0"],
   );
   const busy = workers("a", 3).map((worker) => ({ ...worker, isFree: worker.id !== "a-2" }));
   t.match(
-    plan({ jobs: [pinned], nodes: [node("a")], workers: busy }).waiting[0]!.why,
+    plan({ gangs: [pinned], nodes: [node("a")], workers: busy }).waiting[0]!.why,
     /1 busy, 1 not among the pinned workers/,
   );
 });
@@ -141,10 +143,10 @@ t.test("who waits behind endpoints is told that these have no end of their own",
   const held = workers("a", 3).map((worker) => ({
     ...worker,
     isFree: false,
-    isHeldForGood: worker.id !== "a-1",
+    whyHeld: worker.id === "a-1" ? null : predictor.whyHeld,
   }));
   t.match(
-    plan({ jobs: [job("behind-endpoints", { size: 3 })], nodes: [node("a")], workers: held })
+    plan({ gangs: [gang("behind-endpoints", { size: 3 })], nodes: [node("a")], workers: held })
       .waiting,
     [{ why: /excluded: 1 busy, 2 held by endpoints, which have no end of their own: stop one/ }],
   );
@@ -152,11 +154,11 @@ t.test("who waits behind endpoints is told that these have no end of their own",
 
 t.test("each filter says how many it excludes", async (t) => {
   const why = (
-    change: Partial<WaitingJob>,
+    change: Partial<WaitingGang>,
     at: Partial<PlacementNode> = {},
     has: Partial<PlacementWorker> = {},
   ) =>
-    plan({ jobs: [job("j1", change)], nodes: [node("a", at)], workers: workers("a", 2, has) })
+    plan({ gangs: [gang("j1", change)], nodes: [node("a", at)], workers: workers("a", 2, has) })
       .waiting[0]?.why;
   t.match(why({ estimatedMemoryMb: 9_000 }), /2 with too little memory/);
   t.match(why({}, { isReady: false }), /2 on nodes that do not answer/);
@@ -175,22 +177,22 @@ t.test("each filter says how many it excludes", async (t) => {
 t.test(
   "a node that failed the job is left alone while another could take it, and used when none could",
   async (t) => {
-    const avoiding = job("j1", { avoidNodes: ["a"] });
+    const avoiding = gang("j1", { avoidNodes: ["a"] });
     const both = {
       nodes: [node("a"), node("b")],
       workers: [...workers("a", 2), ...workers("b", 2)],
     };
-    t.equal(plan({ jobs: [avoiding], ...both }).placements[0]!.home, "b");
+    t.equal(plan({ gangs: [avoiding], ...both }).placements[0]!.home, "b");
     const busy = {
       ...both,
       workers: both.workers.map((worker) => ({ ...worker, isFree: worker.node === "a" })),
     };
     t.match(
-      plan({ jobs: [avoiding], ...busy }).waiting[0]!.why,
+      plan({ gangs: [avoiding], ...busy }).waiting[0]!.why,
       /2 on nodes where the job has failed/,
     );
     t.equal(
-      plan({ jobs: [avoiding], nodes: [node("a")], workers: workers("a", 2) }).placements[0]!.home,
+      plan({ gangs: [avoiding], nodes: [node("a")], workers: workers("a", 2) }).placements[0]!.home,
       "a",
     );
   },
@@ -199,11 +201,11 @@ t.test(
 t.test("one node is preferred, the one with the least to spare", async (t) => {
   const fleet = [...workers("a", 4), ...workers("b", 2), ...workers("c", 1)];
   const found = plan({
-    jobs: [job("j1")],
+    gangs: [gang("j1")],
     nodes: [node("a"), node("b"), node("c")],
     workers: fleet,
   });
-  t.same(found.placements, [{ job: "j1", home: "b", workers: ["b-0", "b-1"] }]);
+  t.same(found.placements, [{ job: "j1", isFurther: false, home: "b", workers: ["b-0", "b-1"] }]);
 });
 
 t.test(
@@ -211,14 +213,27 @@ t.test(
   async (t) => {
     const fleet = [...workers("a", 1), ...workers("b", 3), ...workers("c", 2), ...workers("d", 1)];
     const nodes = ["a", "b", "c", "d"].map((id) => node(id));
-    const [placement] = plan({ jobs: [job("j1", { size: 4 })], nodes, workers: fleet }).placements;
-    t.same(placement, { job: "j1", home: "b", workers: ["b-0", "b-1", "b-2", "a-0"] });
+    const [placement] = plan({
+      gangs: [gang("j1", { size: 4 })],
+      nodes,
+      workers: fleet,
+    }).placements;
+    t.same(placement, {
+      job: "j1",
+      isFurther: false,
+      home: "b",
+      workers: ["b-0", "b-1", "b-2", "a-0"],
+    });
     const even = plan({
-      jobs: [job("j1")],
+      gangs: [gang("j1")],
       nodes,
       workers: [...workers("d", 1), ...workers("c", 1)],
     }).placements;
-    t.same(even, [{ job: "j1", home: "c", workers: ["c-0", "d-0"] }], "of equals the lower id");
+    t.same(
+      even,
+      [{ job: "j1", isFurther: false, home: "c", workers: ["c-0", "d-0"] }],
+      "of equals the lower id",
+    );
   },
 );
 
@@ -231,34 +246,36 @@ t.test(
       node("b", { freePorts: 1 }),
       node("c", { freePorts: 0 }),
     ];
-    const jobs = [job("j1", { size: 4 }), job("j2", { size: 2 })];
-    const found = plan({ jobs, nodes, workers: fleet });
+    const waits = [gang("j1", { size: 4 }), gang("j2", { size: 2 })];
+    const found = plan({ gangs: waits, nodes, workers: fleet });
     t.same(found.placements, [
-      { job: "j1", home: "b", workers: ["b-0", "c-0", "c-1", "c-2"] },
-      { job: "j2", home: "a", workers: ["a-0", "a-1"] },
+      { job: "j1", isFurther: false, home: "b", workers: ["b-0", "c-0", "c-1", "c-2"] },
+      { job: "j2", isFurther: false, home: "a", workers: ["a-0", "a-1"] },
     ]);
     const unreachable = {
       nodes: [node("a", { freePorts: 0 }), node("b", { freePorts: 0 })],
       workers: [...workers("a", 1), ...workers("b", 1)],
     };
     t.match(
-      plan({ jobs: [job("j1")], ...unreachable }).waiting[0]!.why,
+      plan({ gangs: [gang("j1")], ...unreachable }).waiting[0]!.why,
       /2 of 2 would do now; they are on several nodes, none of which/,
     );
   },
 );
 
 t.test("pinned workers may be of several nodes", async (t) => {
-  const pinned = job("j1", {
+  const pinned = gang("j1", {
     size: 3,
     selection: { kind: "pinned", workerIds: ["b-1", "a-0", "b-0"] },
   });
   const found = plan({
-    jobs: [pinned],
+    gangs: [pinned],
     nodes: [node("a"), node("b")],
     workers: [...workers("a", 3), ...workers("b", 3)],
   });
-  t.same(found.placements, [{ job: "j1", home: "b", workers: ["b-1", "a-0", "b-0"] }]);
+  t.same(found.placements, [
+    { job: "j1", isFurther: false, home: "b", workers: ["b-1", "a-0", "b-0"] },
+  ]);
 });
 
 const fleetOf = fc.array(
@@ -277,7 +294,7 @@ t.test(
       fc.property(
         fleetOf,
         fc.array(fc.integer({ min: 1, max: 7 }), { maxLength: 4 }),
-        (fleet, gangs) => {
+        (fleet, sizes) => {
           const nodes = fleet.map(({ freePorts }, at) => node(`n${at}`, { freePorts }));
           const all = fleet.flatMap(({ count, busy }, at) =>
             workers(`n${at}`, count).map((worker, n) => ({
@@ -285,13 +302,13 @@ t.test(
               isFree: (busy & (1 << n)) === 0,
             })),
           );
-          const jobs = gangs.map((size, at) => job(`j${at}`, { size }));
-          const { placements, waiting } = plan({ jobs, nodes, workers: all });
+          const waits = sizes.map((size, at) => gang(`j${at}`, { size }));
+          const { placements, waiting } = plan({ gangs: waits, nodes, workers: all });
           const free = new Set(all.filter(({ isFree }) => isFree).map(({ id }) => id));
           const ports = new Map(nodes.map(({ id, freePorts }) => [id, freePorts]));
           const nodeOf = (id: string) => id.slice(0, id.lastIndexOf("-"));
           for (const { job: id, home, workers: mine } of placements) {
-            const { size } = jobs.find((one) => one.id === id)!;
+            const { size } = waits.find((one) => one.job === id)!;
             const mineOn = Map.groupBy(mine, nodeOf);
             const freeOn = Map.groupBy(free, nodeOf);
             if (mine.length !== size || new Set(mine).size !== size)
@@ -306,7 +323,7 @@ t.test(
             if ((ports.get(home) ?? 0) < 1) throw new Error(`${id}'s server can't be reached`);
             ports.set(home, ports.get(home)! - 1);
           }
-          if (placements.length + waiting.length !== jobs.length)
+          if (placements.length + waiting.length !== waits.length)
             throw new Error("a job is neither placed nor waits");
         },
       ),
@@ -351,7 +368,7 @@ t.test("a server goes where it has memory, with its gang or to one of its nodes"
   const nodes = [node("a", { capacityBytes: 4e9 }), node("b", { capacityBytes: 20e9 })];
   const home = (hubBytes: number, among: PlacementWorker[]) => {
     const { placements, waiting } = plan({
-      jobs: [job("j1", { hubBytes })],
+      gangs: [gang("j1", { hubBytes })],
       nodes,
       workers: among,
     });
@@ -367,19 +384,21 @@ t.test(
   "a lost client's place is filled before any waiting job is placed, beside the server where there is room",
   async (t) => {
     const vacancy = (change: Partial<Vacancy> = {}): Vacancy => {
-      const { id: _id, size: _size, hubBytes: _hubBytes, ...wishes } = job("j9");
+      const { size: _size, hubBytes: _hubBytes, isFurther: _isFurther, ...wishes } = gang("j9");
       return { ...wishes, job: "j9", member: "j9-a1-site-2", home: "a", hasPort: false, ...change };
     };
     const nodes = [node("a"), node("b")];
     const both = [...workers("a", 1), ...workers("b", 1)];
-    t.same(plan({ jobs: [job("j1", { size: 1 })], vacancies: [vacancy()], nodes, workers: both }), {
-      replacements: [{ job: "j9", member: "j9-a1-site-2", worker: "a-0" }],
-      replicas: [],
-      placements: [{ job: "j1", home: "b", workers: ["b-0"] }],
-      waiting: [],
-    });
+    t.same(
+      plan({ gangs: [gang("j1", { size: 1 })], vacancies: [vacancy()], nodes, workers: both }),
+      {
+        replacements: [{ job: "j9", member: "j9-a1-site-2", worker: "a-0" }],
+        placements: [{ job: "j1", isFurther: false, home: "b", workers: ["b-0"] }],
+        waiting: [],
+      },
+    );
     const fill = (change: Partial<Vacancy>, of = nodes, among = both) =>
-      plan({ jobs: [], vacancies: [vacancy(change)], nodes: of, workers: among }).replacements[0]
+      plan({ gangs: [], vacancies: [vacancy(change)], nodes: of, workers: among }).replacements[0]
         ?.worker ?? null;
     t.equal(fill({ avoidNodes: ["a"] }), "b-0");
     t.equal(fill({ avoidNodes: ["a", "b"] }), "a-0", "rather there than nowhere");
@@ -405,8 +424,12 @@ t.test("a worker is given a job only where one of its images runs", async (t) =>
     model: "rtx_4090",
     device: { kind: "gpu", vendor: "nvidia", driver, architecture },
   });
-  const plan1 = (fleet: PlacementWorker[], change: Partial<WaitingJob> = {}) =>
-    plan({ jobs: [job("j1", { size: 1, images, ...change })], nodes: [node("a")], workers: fleet });
+  const plan1 = (fleet: PlacementWorker[], change: Partial<WaitingGang> = {}) =>
+    plan({
+      gangs: [gang("j1", { size: 1, images, ...change })],
+      nodes: [node("a")],
+      workers: fleet,
+    });
   t.same(plan1(workers("a", 1, gpu("580.95.05", "8.9"))).placements[0]?.workers, ["a-0"]);
   t.same(plan1(workers("a", 1, gpu("535.1", "6.1"))).placements[0]?.workers, ["a-0"], "CUDA 12");
   t.match(
@@ -437,43 +460,42 @@ t.test("a worker is given a job only where one of its images runs", async (t) =>
   );
 });
 
-t.test("a deployment without a replica has its first before another has its second", async (t) => {
-  const one = (id: string, replicas: number) => job(id, { size: 1, isReached: true, replicas });
-  const placed = (found: ReturnType<typeof plan>) => ({
-    replicas: found.replicas.map(({ job: id }) => id),
-    jobs: found.placements.map(({ job: id }) => id),
-  });
-  const growing = [one("job-1", 1), one("job-1", 2)];
-  const down = one("job-9", 0);
-  const room = (count: number) => ({ nodes: [node("n-1")], workers: workers("n-1", count) });
-  t.same(placed(plan({ ...room(1), jobs: [], replicas: [...growing, down] })).replicas, ["job-9"]);
-  t.same(placed(plan({ ...room(2), jobs: [], replicas: [...growing, down] })).replicas, [
-    ...["job-9", "job-1"],
-  ]);
+t.test("a job that has no gang gets its first before another gets its second", async (t) => {
+  const waits = (id: string, before: number) => gang(id, { size: 1, isReached: true, before });
+  const more = (id: string, before: number) => ({ ...waits(id, before), isFurther: true });
+  const placed = (count: number, gangs: WaitingGang[]) =>
+    plan({ gangs, nodes: [node("n-1")], workers: workers("n-1", count) }).placements.map(
+      ({ job, isFurther }) => `${job}${isFurther ? " more" : ""}`,
+    );
+  const growing = [more("job-1", 1), more("job-1", 2)];
+  const down = more("job-9", 0);
+  t.same(placed(1, [...growing, down]), ["job-9 more"]);
+  t.same(placed(2, [...growing, down]), ["job-9 more", "job-1 more"]);
   t.same(
-    placed(plan({ ...room(2), jobs: [], replicas: [one("job-1", 2), one("job-2", 1)] })).replicas,
-    ["job-2", "job-1"],
+    placed(2, [more("job-1", 2), more("job-2", 1)]),
+    ["job-2 more", "job-1 more"],
     "of those that grow, whoever has the fewest",
   );
-  // One that was deployed just now is a job still.
-  const jobs = [job("job-3", { size: 1 }), one("job-8", 0)];
-  t.same(placed(plan({ ...room(1), jobs, replicas: growing })), { replicas: [], jobs: ["job-8"] });
-  t.same(placed(plan({ ...room(1), jobs, replicas: [down] })), { replicas: ["job-9"], jobs: [] });
-  t.same(placed(plan({ ...room(2), jobs, replicas: [down] })).jobs, ["job-3"], "else in order");
+  // The first gang of one that may have several, while it waits still.
+  const jobs = [gang("job-3", { size: 1 }), waits("job-8", 0)];
+  t.same(placed(1, [...jobs, ...growing]), ["job-8"]);
+  t.same(placed(1, [...jobs, down]), ["job-9 more"]);
+  t.same(placed(2, [...jobs, down]), ["job-9 more", "job-3"], "else in order");
+  t.same(placed(9, [...jobs, ...growing, down]), [
+    ...["job-9 more", "job-8", "job-1 more", "job-1 more", "job-3"],
+  ]);
 });
 
-t.test("replicas come before all jobs, each on a node that has a port for it", async (t) => {
+t.test("what runs grows before what waits, each on a node that has a port for it", async (t) => {
   const nodes = ["a", "b"].map((id) => node(id, { freePorts: 0, gatewayPorts: 1 }));
-  const replica = job("j9", { size: 1, hubBytes: null, isReached: true });
+  const further = gang("j9", { size: 1, hubBytes: null, isReached: true, isFurther: true });
   const found = plan({
-    jobs: [job("j1", { size: 1 })],
-    replicas: [replica, replica, replica],
+    gangs: [gang("j1", { size: 1 }), further, further, further],
     ...{ nodes, workers: [...workers("a", 3), ...workers("b", 1)] },
   });
   t.same(
-    found.replicas.map(({ job: id, home }) => `${id} ${home}`),
-    ["j9 b", "j9 a"],
+    found.placements.map(({ job: id, home }) => `${id} ${home}`),
+    ["j9 b", "j9 a", "j1 a"],
   );
   t.match(found.waiting, [{ job: "j9", why: /4 on nodes without a free job port/ }]);
-  t.match(found.placements, [{ job: "j1", home: "a" }]);
 });

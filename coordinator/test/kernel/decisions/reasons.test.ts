@@ -1,7 +1,12 @@
 import { AGENT_REASONS, isAgentReason, KERNEL_REASONS } from "@resontech/contracts/job-reasons";
 import t from "tap";
-import { REASONS, hintOf, reasonEntry } from "../../../src/kernel/decisions/reasons.ts";
-import { judgeRetry, RETRY_BUDGETS } from "../../../src/kernel/decisions/retry.ts";
+import {
+  REASONS,
+  hintOf,
+  reasonEntry,
+  reasonWords,
+} from "../../../src/kernel/decisions/reasons.ts";
+import { evaluateRetry, RETRY_BUDGETS } from "../../../src/kernel/decisions/retry.ts";
 
 const UNSPENT = { infrastructure: 0, lease_lost: 0, out_of_memory: 0 };
 
@@ -28,36 +33,49 @@ t.test("retry budgets by cause are those of the design", async (t) => {
     out_of_memory: 1,
     free: Infinity,
   });
-  t.same(judgeRetry("user_exception", UNSPENT), { again: false, spends: null });
-  t.same(judgeRetry("user_cancelled", UNSPENT), { again: false, spends: null });
-  t.same(judgeRetry("preempted", { ...UNSPENT, infrastructure: 5 }), { again: true, spends: null });
-  t.same(judgeRetry("node_removed", { ...UNSPENT, lease_lost: 10 }), { again: true, spends: null });
-  t.same(judgeRetry("container_failed", { ...UNSPENT, infrastructure: 4 }), {
+  t.same(evaluateRetry("user_exception", UNSPENT), { again: false, spends: null });
+  t.same(evaluateRetry("user_cancelled", UNSPENT), { again: false, spends: null });
+  t.same(evaluateRetry("preempted", { ...UNSPENT, infrastructure: 5 }), {
+    again: true,
+    spends: null,
+  });
+  t.same(evaluateRetry("node_removed", { ...UNSPENT, lease_lost: 10 }), {
+    again: true,
+    spends: null,
+  });
+  t.same(evaluateRetry("container_failed", { ...UNSPENT, infrastructure: 4 }), {
     again: true,
     spends: "infrastructure",
   });
-  t.same(judgeRetry("container_failed", { ...UNSPENT, infrastructure: 5 }), {
+  t.same(evaluateRetry("container_failed", { ...UNSPENT, infrastructure: 5 }), {
     again: false,
     spends: "infrastructure",
   });
-  t.same(judgeRetry("node_lost", { ...UNSPENT, lease_lost: 9, infrastructure: 5 }), {
+  t.same(evaluateRetry("node_lost", { ...UNSPENT, lease_lost: 9, infrastructure: 5 }), {
     again: true,
     spends: "lease_lost",
   });
-  t.same(judgeRetry("node_lost", { ...UNSPENT, lease_lost: 10 }), {
+  t.same(evaluateRetry("node_lost", { ...UNSPENT, lease_lost: 10 }), {
     again: false,
     spends: "lease_lost",
   });
   t.same(
-    judgeRetry("lease_lost", { ...UNSPENT, lease_lost: 10 }, true),
+    evaluateRetry("lease_lost", { ...UNSPENT, lease_lost: 10 }, true),
     { again: true, spends: null },
     "the fault is ours",
   );
-  t.same(judgeRetry("out_of_memory", UNSPENT), { again: true, spends: "out_of_memory" });
-  t.same(judgeRetry("out_of_memory", { ...UNSPENT, out_of_memory: 1 }), {
+  t.same(evaluateRetry("out_of_memory", UNSPENT), { again: true, spends: "out_of_memory" });
+  t.same(evaluateRetry("out_of_memory", { ...UNSPENT, out_of_memory: 1 }), {
     again: false,
     spends: "out_of_memory",
   });
+});
+
+t.test("a workload's own words come before those that all kinds share", async (t) => {
+  const own = { payload_exited: { message: "It fell.", hint: "Read files_out/logs/<site>.log." } };
+  t.same(reasonWords("payload_exited", own), own.payload_exited);
+  t.equal(hintOf("payload_exited", "site-1", own), "Read files_out/logs/site-1.log.");
+  t.equal(reasonWords("out_of_memory", own).message, reasonEntry("out_of_memory").message);
 });
 
 t.test("a hint names the log of the member that failed", async (t) => {

@@ -6,7 +6,7 @@ import type { OutboundHost } from "../outbound/outbound-hosts.ts";
 import { networks } from "@resontech/frame/networks";
 import { type Command, InvalidArgumentError } from "commander";
 import { collected } from "@resontech/frame/collected";
-import type { PartFacts } from "@resontech/frame/define-part";
+import type { PartPlace } from "@resontech/frame/define-part";
 import type { HostShell } from "@resontech/frame/host-shell";
 import { inferenceGateway, OUTBOUND_FILE } from "../../part.ts";
 import {
@@ -121,7 +121,7 @@ function certificatesOf(file: string): string {
   }
 }
 
-function placeOf({ layout, appliance }: PartFacts): HostsPlace {
+function placeOf({ layout, appliance }: PartPlace): HostsPlace {
   return {
     file: layout.setting(OUTBOUND_FILE),
     gid: appliance.uidBase + inferenceGateway.user,

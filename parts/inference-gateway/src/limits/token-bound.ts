@@ -1,7 +1,7 @@
 /** Pure: how many tokens a call can cost at most, before an engine has seen it. */
 import type { OpenAiCall } from "@resontech/contracts/openai-surface";
-import { promptsOf } from "../openai/prompts-of.ts";
-import type { Usage } from "../openai/usage.ts";
+import { promptsOf } from "../openai-surface/prompts-of.ts";
+import type { Usage } from "../openai-surface/usage.ts";
 
 export type TokenBound = {
   /** Of what is sent: no text has more tokens than bytes. */

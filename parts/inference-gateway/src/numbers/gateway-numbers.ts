@@ -4,7 +4,7 @@ import {
   TIME_CLASSES_MS,
   type Times,
 } from "@resontech/contracts/gateway-numbers";
-import type { Usage } from "../openai/usage.ts";
+import type { Usage } from "../openai-surface/usage.ts";
 
 /** One call, from its request's head on. */
 export type CountedCall = {

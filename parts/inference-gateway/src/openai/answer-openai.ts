@@ -21,7 +21,7 @@ import { withCacheSalt } from "./cache-salt.ts";
 import { type CallEnd, leadCall, NOT_RECORDED } from "./lead-call.ts";
 import { findModel, modelOf, modelsOf } from "./models.ts";
 import { errorBody, errorHeaders, invalidRequest, OpenAiError } from "./openai-error.ts";
-import type { OpenAiTarget } from "./openai-target.ts";
+import type { OpenAiTarget } from "../openai-surface/openai-target.ts";
 import { readBody } from "./read-body.ts";
 import { type OpenAiRequest, readRequestBody, requestFor } from "./request-body.ts";
 import { isEventStream, WaitingStream } from "./waiting-stream.ts";

@@ -1,5 +1,5 @@
 /** Pure: the usage of an answer that passes by in pieces, however long it is: the outermost object's field `usage`, and nothing that a model wrote. */
-import { type Usage, usageOf } from "./usage.ts";
+import { type Usage, usageOf } from "../openai-surface/usage.ts";
 
 const FIELD = "usage";
 const MAX_VALUE_BYTES = 4_096;

@@ -17,7 +17,7 @@ import { engineRefusal } from "./engine-refusal.ts";
 import { errorBody, OpenAiError, type OpenAiRefusal } from "./openai-error.ts";
 import type { OpenAiRequest } from "./request-body.ts";
 import { StreamEvents } from "./stream-events.ts";
-import type { Usage } from "./usage.ts";
+import type { Usage } from "../openai-surface/usage.ts";
 
 /** Of a client that takes nothing of what is there for it. */
 const UNDRAINED_MS = 60_000;

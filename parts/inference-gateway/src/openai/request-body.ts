@@ -14,7 +14,7 @@ import { checkTools } from "./check-tools.ts";
 import { checkFormat, checkStop, checkStreamOptions, checkWeights } from "./check-values.ts";
 import { isObject } from "./is-object.ts";
 import { invalidRequest } from "./openai-error.ts";
-import { promptsOf } from "./prompts-of.ts";
+import { promptsOf } from "../openai-surface/prompts-of.ts";
 import { chatOf, inResponses } from "./responses/chat-of.ts";
 import { responsesForm } from "./responses/responses-form.ts";
 

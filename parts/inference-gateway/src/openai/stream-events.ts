@@ -1,7 +1,7 @@
 /** Pure: events of a stream that passes by in pieces, without the usage that the client did not ask for, and with errors in the API's own words. */
 import { engineRefusal } from "./engine-refusal.ts";
 import { errorBody } from "./openai-error.ts";
-import { type Usage, usageOf } from "./usage.ts";
+import { type Usage, usageOf } from "../openai-surface/usage.ts";
 
 /** Of one event. */
 const MAX_EVENT_BYTES = 1024 ** 2;

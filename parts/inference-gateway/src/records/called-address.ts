@@ -1,7 +1,7 @@
 import { INFERENCE_PATH } from "@resontech/contracts/http-inference";
 import { OPENAI_PATH } from "@resontech/contracts/openai-surface";
 import { callOf } from "../call.ts";
-import { openAiTargetOf } from "../openai/openai-target.ts";
+import { openAiTargetOf } from "../openai-surface/openai-target.ts";
 
 /** Pure: what a request asks for, as the log names it: method and form of the address, with none of the client's own text. */
 export function calledAddress(method = "", url = ""): string {

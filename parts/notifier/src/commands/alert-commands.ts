@@ -5,7 +5,7 @@ import { AlertTarget } from "../alert-targets.ts";
 import type { TargetState } from "../operations.ts";
 import type { EventDetail } from "@resontech/contracts/audit-catalogue";
 import { collected } from "@resontech/frame/collected";
-import type { PartFacts } from "@resontech/frame/define-part";
+import type { PartPlace } from "@resontech/frame/define-part";
 import type { HostShell } from "@resontech/frame/host-shell";
 import { networks } from "@resontech/frame/networks";
 import { type Command, InvalidArgumentError } from "commander";
@@ -204,7 +204,7 @@ function certificateOf(file: string): string {
   }
 }
 
-function placeOf({ layout, appliance }: PartFacts): TargetsPlace {
+function placeOf({ layout, appliance }: PartPlace): TargetsPlace {
   return {
     file: layout.setting(ALERT_TARGETS_FILE),
     secretsDir: layout.secrets(notifier.name),
@@ -212,7 +212,7 @@ function placeOf({ layout, appliance }: PartFacts): TargetsPlace {
   };
 }
 
-function targetNamed(facts: PartFacts, name: string): AlertTarget {
+function targetNamed(facts: PartPlace, name: string): AlertTarget {
   const targets = readAlertTargets(placeOf(facts).file);
   const target = targets.find((one) => one.name === name);
   if (target === undefined)

@@ -8,8 +8,8 @@ import type { FoundEnclosure } from "../../substrate.ts";
 import { ImageNotHadError } from "../../substrate-errors.ts";
 import { podmanSpec } from "./podman-spec.ts";
 import { LABELS } from "./container-options.ts";
-import { statusOf } from "./engine-error.ts";
-import { retryOnVanished } from "./engine-retry.ts";
+import { statusOf } from "../engine-error.ts";
+import { retryOnVanished } from "../engine-retry.ts";
 
 export type ContainerState = {
   id: string;

@@ -7,8 +7,8 @@ import { readFileSync } from "node:fs";
 import { Turns } from "@resontech/frame/turns";
 import type Docker from "dockerode";
 import type { Logger } from "pino";
-import { statusOf } from "../containers/engine-error.ts";
-import { retryOnVanished } from "../containers/engine-retry.ts";
+import { statusOf } from "../engine-error.ts";
+import { retryOnVanished } from "../engine-retry.ts";
 import {
   chooseSubnet,
   gatewayAddress,

@@ -6,7 +6,7 @@ import { replaceFile, syncFolder } from "@resontech/frame/durable-file";
 import type { Seal } from "../../../keys/seal.ts";
 import { type KeyType, type LogSigner, noteSigner } from "../../format/note/note-key.ts";
 import { ConfigError } from "../config.ts";
-import { exists, type ShardFiles } from "../shard/shard-files.ts";
+import { exists, type ShardFiles } from "../shard-files.ts";
 import type { KeyHolder } from "./key-holder.ts";
 
 export type FileKeyKind = {

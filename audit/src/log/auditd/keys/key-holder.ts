@@ -1,5 +1,5 @@
 import type { LogSigner } from "../../format/note/note-key.ts";
-import type { ShardFiles } from "../shard/shard-files.ts";
+import type { ShardFiles } from "../shard-files.ts";
 
 /** Keeps one of a shard's two keys. */
 export type KeyHolder = {

@@ -4,7 +4,7 @@ import type { Pkcs11Token } from "@resontech/contracts/pkcs11-token";
 import { OpenToken, TokenFault } from "../../../keys/open-token.ts";
 import { KEY_TYPE, type LogSigner, noteKey } from "../../format/note/note-key.ts";
 import { ConfigError } from "../config.ts";
-import type { ShardFiles } from "../shard/shard-files.ts";
+import type { ShardFiles } from "../shard-files.ts";
 import type { KeyHolder } from "./key-holder.ts";
 
 /** PKCS#11 3.0; the binding's own list ends before. */

@@ -2,7 +2,7 @@
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import { tpmSeal } from "../../../keys/tpm-seal.ts";
 import { KEY_TYPE, type LogSigner } from "../../format/note/note-key.ts";
-import type { ShardFiles } from "../shard/shard-files.ts";
+import type { ShardFiles } from "../shard-files.ts";
 import { type FileKeyKind, KeyFile } from "./key-file.ts";
 import type { KeyHolder } from "./key-holder.ts";
 import { KeyToken } from "./key-token.ts";

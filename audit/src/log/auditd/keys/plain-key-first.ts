@@ -1,5 +1,5 @@
 import type { LogSigner } from "../../format/note/note-key.ts";
-import type { ShardFiles } from "../shard/shard-files.ts";
+import type { ShardFiles } from "../shard-files.ts";
 import type { KeyHolder } from "./key-holder.ts";
 
 /** A shard that has a key in a plain file keeps it, wherever new keys go: what has begun is never signed by another key. */

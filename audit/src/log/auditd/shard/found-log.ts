@@ -30,7 +30,7 @@ import { PastShard } from "./past-shard.ts";
 import { type Claims, AUDIT_OUT } from "../ports/producer-session.ts";
 import { recover, type Recovered } from "./recovery.ts";
 import { readRestoredMarker, restoredMarker } from "./restored-marker.ts";
-import { currentShard, exists, familiesOf, type ShardFiles, shardFiles } from "./shard-files.ts";
+import { currentShard, exists, familiesOf, type ShardFiles, shardFiles } from "../shard-files.ts";
 import type { TrustPolicy } from "../trust/trust-policy.ts";
 
 /** As `audit-out` calls what a witness told it. */

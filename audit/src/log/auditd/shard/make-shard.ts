@@ -11,7 +11,7 @@ import { type LogSigner, verifierKey } from "../../format/note/note-key.ts";
 import { parsePolicy } from "../../format/note/policy.ts";
 import { readWal } from "../wal/wal-recovery.ts";
 import type { LogKeys } from "../keys/log-keys.ts";
-import { exists, type ShardFiles } from "./shard-files.ts";
+import { exists, type ShardFiles } from "../shard-files.ts";
 
 /**
  * Makes the keys, and lists them in the policy; safe to repeat. Keys of this shard that were listed and are gone are listed no longer: a checkpoint

@@ -19,7 +19,7 @@ import { type SavedLedger, saveLedger } from "../commit/ledger-file.ts";
 import type { PastShard } from "./past-shard.ts";
 import type { Recovered } from "./recovery.ts";
 import { findOutcomes } from "../commit/find-outcomes.ts";
-import type { ShardFiles } from "./shard-files.ts";
+import type { ShardFiles } from "../shard-files.ts";
 import { type Segment, Sidecar } from "../commit/sidecar.ts";
 import type { TrustPolicy } from "../trust/trust-policy.ts";
 import { Witnessing } from "../trust/witnessing.ts";

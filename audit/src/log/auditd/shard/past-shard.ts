@@ -11,7 +11,7 @@ import { hashLeaf } from "../../format/tree/merkle.ts";
 import type { DurableLeaf } from "../checkpoint/checkpointer.ts";
 import type { SearchedShard } from "../commit/repeat-search.ts";
 import { rebuildLedger } from "./recovery.ts";
-import { exists, familiesOf, type ShardFiles, shardFiles } from "./shard-files.ts";
+import { exists, familiesOf, type ShardFiles, shardFiles } from "../shard-files.ts";
 
 /** Shards that are kept, and the restores of as many years. */
 const MAX_BACKWARDS = 16;

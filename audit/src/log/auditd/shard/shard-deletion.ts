@@ -19,7 +19,7 @@ import { LeafReader } from "../../format/tree/leaf-reader.ts";
 import { LogDamagedError, LogReader } from "../../format/tree/log-reader.ts";
 import { shardFolder } from "../../format/shard/shards.ts";
 import type { OpenShard } from "./open-shard.ts";
-import type { Spools } from "../commit/spools.ts";
+import type { Spools } from "./spools.ts";
 
 const TYPE = "audit.shard.delete";
 const DOOMED = /^[0-9]{4}(?:-[1-9][0-9]{0,3})?\.deleted\.([0-9a-f-]{36})$/;

@@ -13,7 +13,7 @@ import type { LogKeys } from "../keys/log-keys.ts";
 import { isBegun, makeEmptyTree, makeShardKeys } from "./make-shard.ts";
 import { OpenShard, type ShardContext } from "./open-shard.ts";
 import { PastShard } from "./past-shard.ts";
-import { type ShardFiles, shardFiles } from "./shard-files.ts";
+import { type ShardFiles, shardFiles } from "../shard-files.ts";
 import type { TrustPolicy } from "../trust/trust-policy.ts";
 
 type Parts = {

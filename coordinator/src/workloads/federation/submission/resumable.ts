@@ -32,7 +32,7 @@ const LOADING =
   /^\s+def\s+(?:__init__|_initialize|handle_event|load_model|load|_get_persistence_manager)\b/m;
 
 /** @param scriptOf source of a module among the user's scripts; null when it is none */
-export function judgeResumable(
+export function evaluateResumable(
   config: ServerConfig,
   scriptOf: (module: string) => string | null,
 ): ResumeVerdict {

@@ -18,9 +18,9 @@ import {
 } from "../../../submission/validated-task.ts";
 import { checkClassFiles, SCRIPT_FILES } from "./class-files.ts";
 import { CONFIG_FILES, type ConfigFile, MAX_CONFIG_BYTES, readJobConfigs } from "./job-configs.ts";
-import { judgeShard } from "./judge-shard.ts";
+import { evaluateShard } from "./evaluate-shard.ts";
 import { checkRequirements, MAX_REQUIREMENTS_BYTES } from "./requirements.ts";
-import { judgeResumable } from "./resumable.ts";
+import { evaluateResumable } from "./resumable.ts";
 import { taskPaths } from "./task-paths.ts";
 import { acceptedInputs, readWorkspace } from "./workspace.ts";
 
@@ -68,7 +68,7 @@ export async function validateFederation(
       async (object) => [object, await readObject(deps.store, bucket, object)] as const,
     ),
     inParallel(workspace.shards, PARALLEL_SHARDS, (shard) =>
-      judgeShard(deps.store, bucket, shard, shard.path),
+      evaluateShard(deps.store, bucket, shard, shard.path),
     ),
   ]);
   const bytesOf = new Map(contents);
@@ -94,7 +94,7 @@ export async function validateFederation(
   });
 
   const texts = new Map(scripts.map(({ object, bytes }) => [object.path, bytes]));
-  const resume = judgeResumable(
+  const resume = evaluateResumable(
     facts.server,
     (module) => texts.get(`${module}.py`)?.toString("utf8") ?? null,
   );

@@ -50,7 +50,7 @@ export function locateDirectory(name: string, tail: Buffer, sizeBytes: number): 
  * Reads the directory; yields now and then, so that a million entries don't hold up everybody else.
  * @throws ApiError shard_not_zip, zip_*
  */
-export function* judgeDirectory(
+export function* evaluateDirectory(
   name: string,
   directory: Buffer,
   entries: number,
@@ -70,7 +70,7 @@ export function* judgeDirectory(
     const entry = readEntry(directory, at);
     if (entry.end > directory.length)
       throw new ApiError("shard_not_zip", `${name} is damaged: its directory is cut off`);
-    places.take(judgeEntry(name, entry));
+    places.take(evaluateEntry(name, entry));
     uncompressedBytes += entry.uncompressedBytes;
     if (uncompressedBytes > Math.max(FREE_BYTES, sizeBytes * MAX_RATIO)) {
       throw new ApiError(
@@ -214,7 +214,7 @@ const REGULAR = 0x8000;
 const FOLDER = 0x4000;
 
 /** @throws ApiError zip_* */
-function judgeEntry(
+function evaluateEntry(
   name: string,
   { rawName, extra, flags, method, host, attributes }: Entry,
 ): { path: string; isFolder: boolean } {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { judgeResumable } from "../../../../src/workloads/federation/submission/resumable.ts";
+import { evaluateResumable } from "../../../../src/workloads/federation/submission/resumable.ts";
 import { clientPackage } from "../../../helper/client-venv.ts";
 
 /** As the public client 0.3.0 renders them. */
@@ -38,8 +38,8 @@ class CustomPersistor(PTFileModelPersistor):
     def save_model(self, ml, fl_ctx):
         super().save_model(ml, fl_ctx)
 `;
-const judge = (value: Parameters<typeof judgeResumable>[0], source: string | null = SOURCE) =>
-  judgeResumable(value, (module) => (module === "custom_persistor" ? source : null));
+const judge = (value: Parameters<typeof evaluateResumable>[0], source: string | null = SOURCE) =>
+  evaluateResumable(value, (module) => (module === "custom_persistor" ? source : null));
 
 t.test("what the public client renders is resumable", async (t) => {
   t.same(judge(config()), { isResumable: true, firstRound: 0 });

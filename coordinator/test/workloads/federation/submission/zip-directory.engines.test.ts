@@ -4,7 +4,7 @@ import fc from "fast-check";
 import t from "tap";
 import { ApiError } from "../../../../src/api-error.ts";
 import {
-  judgeDirectory,
+  evaluateDirectory,
   locateDirectory,
   TAIL_BYTES,
 } from "../../../../src/workloads/federation/submission/zip-directory.ts";
@@ -13,7 +13,12 @@ import { zipOf } from "../../../helper/zip-of.ts";
 function judge(zip: Buffer) {
   const tail = zip.subarray(Math.max(0, zip.length - TAIL_BYTES));
   const { offset, bytes, entries } = locateDirectory("s.zip", tail, zip.length);
-  const steps = judgeDirectory("s.zip", zip.subarray(offset, offset + bytes), entries, zip.length);
+  const steps = evaluateDirectory(
+    "s.zip",
+    zip.subarray(offset, offset + bytes),
+    entries,
+    zip.length,
+  );
   for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
 }
 const codeOf = (zip: Buffer): string => {

@@ -1,0 +1,31 @@
+/** What declarations of parts read of this host. */
+import { X509Certificate } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import type { HostReader, PartFacts } from "@resontech/frame/define-part";
+import { openFilesLimit } from "@resontech/frame/open-files-limit";
+import { partFacts } from "@resontech/frame/part-facts";
+import type { PartContext } from "./context.ts";
+
+const HOST: HostReader = {
+  read: (file) => (existsSync(file) ? readFileSync(file, "utf8") : null),
+  names: (folder) => readdirSync(folder).toSorted(),
+  certificateSha256: (file) =>
+    new X509Certificate(readFileSync(file)).fingerprint256.replaceAll(":", "").toLowerCase(),
+  room: (folder) => {
+    const { blocks, bavail, bsize } = statfsSync(folder);
+    return { totalBytes: blocks * bsize, freeBytes: bavail * bsize };
+  },
+  sizeOf: (folder) =>
+    existsSync(folder)
+      ? readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
+      : 0,
+  limits: () => ({ processors: availableParallelism(), openFiles: openFilesLimit() }),
+  now: () => new Date(),
+};
+
+/** Of this appliance on this host. */
+export function partFactsOf({ layout, config, release, parts }: PartContext): PartFacts {
+  return partFacts({ layout, appliance: config, release, parts }, HOST);
+}

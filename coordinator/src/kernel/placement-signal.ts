@@ -1,0 +1,36 @@
+/** What may let a job be placed that could not be, or make a place needed. */
+export type PlacementCause =
+  | "start"
+  | "job-waits"
+  | "gang-due"
+  | "worker-free"
+  | "bind-failed"
+  | "node-registered"
+  | "node-moved"
+  | "node-evicted"
+  | "disk-free"
+  /** Nothing is known to have changed: it is looked anew all the same. */
+  | "comparison";
+
+/**
+ * Whether placement has something to look at. Whoever changes what placement reads raises it, inside its transaction; the scheduler takes it before it
+ * reads. Of a transaction that is rolled back it stays, and costs a look that finds nothing.
+ */
+export class PlacementSignal {
+  readonly #causes = new Set<PlacementCause>(["start"]);
+
+  raise(cause: PlacementCause): void {
+    this.#causes.add(cause);
+  }
+
+  get isRaised(): boolean {
+    return this.#causes.size > 0;
+  }
+
+  /** Why it was raised since the last time, in the order in which the causes came; it is lowered. */
+  take(): PlacementCause[] {
+    const causes = [...this.#causes];
+    this.#causes.clear();
+    return causes;
+  }
+}

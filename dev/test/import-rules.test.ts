@@ -1,0 +1,165 @@
+/** Every rule of `.dependency-cruiser.cjs` refuses what it is there to refuse: a rule with a slip in its pattern would let everything pass. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { cruise, type ICruiseOptions, type ICruiseResult } from "dependency-cruiser";
+import t from "tap";
+
+const { forbidden, options } = createRequire(import.meta.url)("../../.dependency-cruiser.cjs") as {
+  forbidden: { name: string }[];
+  options: ICruiseOptions & { enhancedResolveOptions: object };
+};
+
+/** @property to a file of the tree, or what is imported by its name */
+type Breach = { rule: string; from: string; to: string };
+
+const breach = (rule: string, from: string, to: string): Breach => ({ rule, from, to });
+
+/** One of each line, from the ground up: each imports the next one above it. */
+const LAYERS = [
+  "db/a.ts",
+  "authorization/a.ts",
+  "storage/a.ts",
+  "identity/a.ts",
+  "kernel/a.ts",
+  "submission/a.ts",
+  "workloads/a.ts",
+  "inference/a.ts",
+  "http/a.ts",
+  "control/a.ts",
+  "compose/a.ts",
+  "server.ts",
+].map((file) => `coordinator/src/${file}`);
+
+/** What each folder of audit/src may not import. */
+const AUDIT = {
+  "log/format": "keys",
+  "log/approvals": "keys",
+  "log/producer": "keys",
+  "log/export": "keys",
+  "log/witness": "keys",
+  "log/auditd": "scrub",
+  out: "keys",
+  vault: "log/auditd",
+  verifier: "scrub",
+  keys: "scrub",
+  scrub: "keys",
+};
+
+const BREACHES: readonly Breach[] = [
+  ...Object.entries(AUDIT).map(([folder, other]) =>
+    breach(
+      `audit-${folder.replace("/", "-")}`,
+      `audit/src/${folder}/arrow.ts`,
+      `audit/src/${other}/target.ts`,
+    ),
+  ),
+  breach("audit-has-these-folders-alone", "audit/src/fifth/a.ts", "audit/src/keys/target.ts"),
+  breach("verifier-has-code-of-its-own", "audit/src/verifier/own.ts", "frame/src/a.ts"),
+  breach("verifier-judges-in-any-runtime", "audit/src/verifier/tree/disk.ts", "node:fs"),
+  ...LAYERS.slice(1).map((above, at) =>
+    breach("no-arrow-upward-in-the-coordinator", LAYERS[at]!, above),
+  ),
+  breach(
+    "every-folder-of-the-coordinator-has-its-layer",
+    "cli/src/any.ts",
+    "coordinator/src/new/a.ts",
+  ),
+  breach("no-cycles", "dev/one.ts", "dev/other.ts"),
+  breach("contracts-import-nothing-of-ours", "contracts/src/a.ts", "frame/src/a.ts"),
+  breach("frame-imports-contracts-alone", "frame/src/b.ts", "policies/src/a.ts"),
+  breach("keycloak-imports-nothing-of-ours", "parts/keycloak/src/a.ts", "frame/src/a.ts"),
+  breach("running-parts-never-import-one-another", "agent/src/a.ts", "audit/src/vault/target.ts"),
+  breach("parts-never-import-one-another", "parts/one/src/a.ts", "parts/other/src/state.ts"),
+  breach("parts-never-import-one-another", "parts/one/part.ts", "parts/keycloak/src/a.ts"),
+  breach("declarations-are-pure", "parts/one/src/operations.ts", "node:os"),
+  breach("processes-hold-no-commands", "parts/one/src/main.ts", "parts/one/src/commands/a.ts"),
+  breach("no-test-code-in-product", "installer/src/a.ts", "installer/test/a.ts"),
+  breach("decisions-stay-pure", "installer/src/decisions/a.ts", "node:child_process"),
+  breach("decisions-stay-pure", "audit/src/log/format/event/a.ts", "better-sqlite3"),
+  breach(
+    "authorization-stays-pure",
+    "coordinator/src/authorization/b.ts",
+    "coordinator/src/db/a.ts",
+  ),
+  breach("policies-are-read-by-two-files", "coordinator/src/authorization/c.ts", "node:fs"),
+  breach(
+    "container-host-behind-its-interface",
+    "agent/src/members/a.ts",
+    "agent/src/substrate/container-host/a.ts",
+  ),
+  breach("engine-client-in-the-container-host-alone", "agent/src/probes/a.ts", "dockerode"),
+  breach(
+    "substrate-interface-names-no-implementation",
+    "agent/src/substrate/a.ts",
+    "agent/src/version.ts",
+  ),
+  breach(
+    "substrates-know-no-member",
+    "agent/src/substrate/container-host/b.ts",
+    "agent/src/staging/a.ts",
+  ),
+  breach("not-to-unresolvable", "dev/gone.ts", "nobody-has-this-package"),
+  breach("not-to-dev-dep", "cli/src/grown.ts", "toy"),
+];
+
+/** Packages that are there; `toy` for development alone. */
+const PACKAGES = ["better-sqlite3", "dockerode", "toy"];
+
+const tree = mkdtempSync(join(tmpdir(), "rt-rules-"));
+t.teardown(() => rmSync(tree, { recursive: true }));
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(join(tree, file)), { recursive: true });
+  writeFileSync(join(tree, file), text);
+}
+
+const isOfTree = (to: string): boolean => to.endsWith(".ts");
+// The way back of the cycle, which is told once.
+const sources = new Map([["dev/other.ts", ['import "./one.ts";\n']]]);
+for (const { from, to } of BREACHES) {
+  const path = relative(dirname(from), to);
+  const named = isOfTree(to) ? (path.startsWith(".") ? path : `./${path}`) : to;
+  sources.set(from, [...(sources.get(from) ?? []), `import "${named}";\n`]);
+  if (isOfTree(to)) sources.set(to, sources.get(to) ?? []);
+}
+for (const [file, lines] of sources) write(file, lines.join("") || "export const a = 1;\n");
+for (const name of PACKAGES) {
+  write(`node_modules/${name}/package.json`, JSON.stringify({ name, main: "index.js" }));
+  write(`node_modules/${name}/index.js`, "module.exports = 1;\n");
+}
+const dependencies = { "better-sqlite3": "1.0.0", dockerode: "1.0.0" };
+write(
+  "package.json",
+  JSON.stringify({ name: "planted", dependencies, devDependencies: { toy: "1.0.0" } }),
+);
+
+const { enhancedResolveOptions, ...cruiseOptions } = options;
+const { output } = await cruise(
+  [...new Set([...sources.keys()].map((file) => file.split("/")[0]!))],
+  // Read by the program as they are here.
+  { ...cruiseOptions, baseDir: tree, validate: true, ruleSet: { forbidden } as never },
+  enhancedResolveOptions,
+);
+const found = (output as ICruiseResult).summary.violations;
+
+t.test("every rule refuses a breach that is planted for it", async (t) => {
+  for (const { rule, from, to } of BREACHES) {
+    const refused = found.filter((one) => one.rule.name === rule && one.from === from);
+    t.ok(
+      refused.some((one) => !isOfTree(to) || one.to === to),
+      `${rule}: ${from} imports ${to}`,
+    );
+  }
+});
+
+t.test("no rule is without a planted breach", async (t) => {
+  const planted = new Set(BREACHES.map(({ rule }) => rule));
+  t.same(
+    [...new Set(forbidden.map(({ name }) => name))].filter((name) => !planted.has(name)),
+    [],
+  );
+  const layers = forbidden.filter(({ name }) => name === "no-arrow-upward-in-the-coordinator");
+  t.equal(layers.length, LAYERS.length - 1, "each line of the coordinator has its breach");
+});
