@@ -1,4 +1,4 @@
-/** Builds the API for people and their programs from typed parts; `server.ts` makes the parts and listens. Root's own is `control/control-app.ts`. */
+/** Builds the API for people and their programs from typed parts; `server.ts` makes the parts and listens. Root's own is `control-app.ts`. */
 import rateLimit from "@fastify/rate-limit";
 import swagger from "@fastify/swagger";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";

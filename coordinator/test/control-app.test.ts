@@ -9,11 +9,11 @@ import { exchangeOnSocket } from "@resontech/frame/exchange-on-socket";
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import t, { type Test } from "tap";
-import { buildControlApp, type ControlAppDeps } from "../../src/control/control-app.ts";
-import { UserViews } from "../../src/control/user-views.ts";
-import { listenOnSocket } from "../../src/http/listen-on-socket.ts";
-import type { S3Engine } from "../helper/s3-engine.ts";
-import { makeTestApp } from "../helper/test-app.ts";
+import { buildControlApp, type ControlAppDeps } from "../src/control-app.ts";
+import { UserViews } from "../src/control/user-views.ts";
+import { listenOnSocket } from "../src/http/listen-on-socket.ts";
+import type { S3Engine } from "./helper/s3-engine.ts";
+import { makeTestApp } from "./helper/test-app.ts";
 
 // No request of these tests gets as far as the object store.
 const noEngine = { endpoint: "", region: "", volumePath: t.testdir() } as unknown as S3Engine;
