@@ -11,7 +11,7 @@ const coordinator = [
   ["workloads/", "outputs/", "metrics/", "hub/", "images/"],
   ["inference/"],
   ["http/", "bus/", "front/", "read-config\\.ts"],
-  ["control/", "app\\.ts"],
+  ["control/", "app\\.ts", "control-app\\.ts"],
   ["compose/"],
   ["server\\.ts"],
 ];

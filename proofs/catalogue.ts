@@ -271,7 +271,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
   "role-matrix": {
     folder: "audit",
     shows:
-      "each role × each route, list and control verb of a running coordinator, against the policies",
+      "each role × each route and list of a running coordinator, the operator's on root's socket, against the policies",
     goal: "no cell differs",
     figures: [
       ["callers", "callers"],

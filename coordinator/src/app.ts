@@ -1,10 +1,10 @@
-/** Builds the API for people and their programs from typed parts; `server.ts` makes the parts and listens. Root's own is `control/control-app.ts`. */
+/** Builds the API for people and their programs from typed parts; `server.ts` makes the parts and listens. Root's own is `control-app.ts`. */
 import rateLimit from "@fastify/rate-limit";
 import swagger from "@fastify/swagger";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { ApiError } from "./api-error.ts";
 import { credentialOf } from "./authorization/caller.ts";
-import { openApi } from "./http/api-base.ts";
+import { makeApi } from "./http/make-api.ts";
 import { authentication, type AuthenticationOptions } from "./http/authentication.ts";
 import { authorization } from "./http/authorization.ts";
 import { leaveSocket } from "./http/leave-socket.ts";
@@ -91,7 +91,7 @@ const DEFAULT_LIMITS = {
 /** The caller listens, and closes. */
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const limits = { ...DEFAULT_LIMITS, ...deps.limits };
-  const app = await openApi(deps.logger, {
+  const app = await makeApi(deps.logger, {
     bodyLimit: limits.bodyBytes,
     // The front door ends connections that it needs no more; one that ends on this side could meet a request on its way.
     keepAliveTimeout: 0,

@@ -13,7 +13,7 @@ import { buildApp } from "./app.ts";
 import { S3_FRONT } from "./authorization/caller.ts";
 import { policiesInForce } from "./authorization/policies-in-force.ts";
 import { LogSearches } from "./outputs/log-search/log-searches.ts";
-import { buildControlApp } from "./control/control-app.ts";
+import { buildControlApp } from "./control-app.ts";
 import { UserViews } from "./control/user-views.ts";
 import { answerFront } from "./front/answer-front.ts";
 import { ModelDigests } from "./hub/model-digests.ts";

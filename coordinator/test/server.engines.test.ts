@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import { EVENT_CATALOGUE } from "@resontech/contracts/audit-catalogue";
+import { exchangeOnSocket } from "@resontech/frame/exchange-on-socket";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import Database from "better-sqlite3";
 import t from "tap";
@@ -72,6 +73,21 @@ t.test("the operator is served on the control socket", async (t) => {
     code: "not_found",
   });
   t.match(await coordinator.control("maintenance", { forS: 5 }), { until: /Z$/, untold: [] });
+});
+
+t.test("each socket answers its own callers alone", async (t) => {
+  t.match(await coordinator.get("/api/operator/status", key), {
+    ...{ status: 404, body: { code: "not_found" } },
+  });
+  for (const path of ["/api/tasks", "/auth/sign-in", "/readyz"])
+    t.match(
+      await exchangeOnSocket(coordinator.config.controlSocket, {
+        ...{ method: "GET", path, body: null, timeoutMs: 30_000 },
+        headers: { authorization: `Bearer ${key}` },
+      }),
+      { status: 404 },
+      path,
+    );
 });
 
 t.test("a node joins by its token, once", async (t) => {

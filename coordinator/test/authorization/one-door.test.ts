@@ -258,7 +258,7 @@ t.test(
 t.test("every way in asks the door", async (t) => {
   const ways = {
     "http/authorization.ts": "decide(request.caller, access.action,",
-    "control/control-app.ts": 'authorize(request, access.action, "every")',
+    "control-app.ts": 'authorize(request, access.action, "every")',
     "bus/agent-requests.ts": "decide(caller, `agent.${verb}`,",
     "front/answer-front.ts": "demand(caller, `front.${question.ask}`,",
     "nodes/join-tokens.ts": 'demand(caller, "node.join",',

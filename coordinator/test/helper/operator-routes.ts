@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { buildControlApp, type ControlAppDeps } from "../../src/control/control-app.ts";
+import { buildControlApp, type ControlAppDeps } from "../../src/control-app.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
 import type { DeclaredRoute } from "../../src/http/route-config.ts";
 

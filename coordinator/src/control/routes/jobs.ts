@@ -4,7 +4,7 @@ import type { ReadHandle } from "../../db/open-database.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { answerOperator } from "../answer-operator.ts";
 import { begunId } from "../begun-id.ts";
-import { operatorJob, operatorJobs } from "../job-views.ts";
+import { operatorJob, operatorJobs } from "../operator-jobs.ts";
 
 export type OperatorJobDeps = {
   read: ReadHandle;

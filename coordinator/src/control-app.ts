@@ -3,21 +3,21 @@
  * a key, and nobody's requests are counted.
  */
 import { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
-import { openApi } from "../http/api-base.ts";
-import { authorization, authorize } from "../http/authorization.ts";
-import { type AuditDeps, requestAudit } from "../http/request-audit.ts";
-import { nodeRoutes, type NodeRoutesDeps } from "../http/routes/nodes.ts";
-import { projectCreationRoute, type ProjectCreationDeps } from "../http/routes/project-creation.ts";
-import { operatorAuthentication } from "./operator-authentication.ts";
-import { operatorApplianceRoutes, type OperatorApplianceDeps } from "./routes/appliance.ts";
-import { operatorGroupRoutes } from "./routes/groups.ts";
-import { operatorImageRoutes, type OperatorImageDeps } from "./routes/images.ts";
-import { operatorJobRoutes, type OperatorJobDeps } from "./routes/jobs.ts";
-import { operatorKeyRoutes, type OperatorKeyDeps } from "./routes/keys.ts";
-import { operatorNodeRoutes, type OperatorNodeDeps } from "./routes/nodes.ts";
-import { operatorPeopleRoutes, type OperatorPeopleDeps } from "./routes/people.ts";
-import { operatorProjectRoutes, type OperatorProjectDeps } from "./routes/projects.ts";
-import { operatorUserRoutes, type OperatorUserDeps } from "./routes/users.ts";
+import { makeApi } from "./http/make-api.ts";
+import { authorization, authorize } from "./http/authorization.ts";
+import { type AuditDeps, requestAudit } from "./http/request-audit.ts";
+import { nodeRoutes, type NodeRoutesDeps } from "./http/routes/nodes.ts";
+import { projectCreationRoute, type ProjectCreationDeps } from "./http/routes/project-creation.ts";
+import { operatorAuthentication } from "./control/operator-authentication.ts";
+import { operatorApplianceRoutes, type OperatorApplianceDeps } from "./control/routes/appliance.ts";
+import { operatorGroupRoutes } from "./control/routes/groups.ts";
+import { operatorImageRoutes, type OperatorImageDeps } from "./control/routes/images.ts";
+import { operatorJobRoutes, type OperatorJobDeps } from "./control/routes/jobs.ts";
+import { operatorKeyRoutes, type OperatorKeyDeps } from "./control/routes/keys.ts";
+import { operatorNodeRoutes, type OperatorNodeDeps } from "./control/routes/nodes.ts";
+import { operatorPeopleRoutes, type OperatorPeopleDeps } from "./control/routes/people.ts";
+import { operatorProjectRoutes, type OperatorProjectDeps } from "./control/routes/projects.ts";
+import { operatorUserRoutes, type OperatorUserDeps } from "./control/routes/users.ts";
 
 export type ControlAppDeps = AuditDeps &
   OperatorApplianceDeps &
@@ -38,7 +38,7 @@ const MAX_FIELD = 640;
 
 /** The caller listens, and closes. */
 export async function buildControlApp(deps: ControlAppDeps): Promise<FastifyInstance> {
-  const app = await openApi(deps.logger, {
+  const app = await makeApi(deps.logger, {
     bodyLimit: MAX_BODY_BYTES,
     routerOptions: { maxParamLength: MAX_FIELD },
     // Names of people stand in paths.

@@ -18,7 +18,7 @@ import { routeDeclarations } from "./route-config.ts";
 import { schemaValidators } from "./validation.ts";
 
 /** @param options beside those that hold for every API */
-export async function openApi(
+export async function makeApi(
   logger: FastifyBaseLogger,
   options: FastifyServerOptions,
 ): Promise<FastifyInstance> {

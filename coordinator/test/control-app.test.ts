@@ -9,11 +9,11 @@ import { exchangeOnSocket } from "@resontech/frame/exchange-on-socket";
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import t, { type Test } from "tap";
-import { buildControlApp, type ControlAppDeps } from "../../src/control/control-app.ts";
-import { UserViews } from "../../src/control/user-views.ts";
-import { listenOnSocket } from "../../src/http/listen-on-socket.ts";
-import type { S3Engine } from "../helper/s3-engine.ts";
-import { makeTestApp } from "../helper/test-app.ts";
+import { buildControlApp, type ControlAppDeps } from "../src/control-app.ts";
+import { UserViews } from "../src/control/user-views.ts";
+import { listenOnSocket } from "../src/http/listen-on-socket.ts";
+import type { S3Engine } from "./helper/s3-engine.ts";
+import { makeTestApp } from "./helper/test-app.ts";
 
 // No request of these tests gets as far as the object store.
 const noEngine = { endpoint: "", region: "", volumePath: t.testdir() } as unknown as S3Engine;
@@ -104,6 +104,19 @@ t.test("the person who asks is in the log as a commitment, and in no line", asyn
   await ask(app, "user-show", { username: "ada-lovelace" });
   t.notMatch(lines.join(""), /anna|ada-lovelace/);
 });
+
+t.test(
+  "what people signed is handed out byte for byte, with and without a second person",
+  async (t) => {
+    const signed = (by: string) => ({ by, salt: "a".repeat(64), token: "ab-_.cd.ef" });
+    const proof = { approval: "a_1", requested: signed("u_1"), approved: signed("u_2") };
+    for (const given of [proof, { ...proof, approved: null }]) {
+      const { app } = await openControl(t, { approvals: { proof: () => given } });
+      const { status, body } = await ask(app, "approval-proof", { approval: "a_1" });
+      t.same({ status, body }, { status: 200, body: { proof: given } });
+    }
+  },
+);
 
 t.test("root's socket has no page, no sign-in and nothing of people's data", async (t) => {
   const { app } = await openControl(t);
