@@ -22,6 +22,11 @@ t.test("each process has the user that it always had, and none has another's", a
   t.equal(new Set(userOffsets()).size, userOffsets().length);
 });
 
+t.test("keys of log and vault are their parts' own: no backup has them", async (t) => {
+  const keepers = PARTS.filter(({ keepsSecrets }) => keepsSecrets === true);
+  t.same(keepers.map(({ name }) => name).toSorted(), ["auditd", "vault"]);
+});
+
 t.test("each folder of data is one part's", async (t) => {
   t.equal(new Set(dataFolders()).size, dataFolders().length);
   t.ok(dataFolders().includes("notifier"));

@@ -14,8 +14,11 @@ export const OBJECTS_PATH = "data/s3";
 /** In a backup with the configuration: who has a key pair. */
 const IAM_FOLDER = "iam";
 
-/** Keys of the log sign for this host alone, and a copy of the vault's would outlive an erasure. */
-const NEVER = new Set(["secrets/auditd", "secrets/vault"]);
+/** Of `etc/`: keys of the log sign for this host alone, and a copy of the vault's would outlive an erasure. */
+function keptKeys(declared: readonly PartDeclaration[]): Set<string> {
+  const keepers = declared.filter(({ keepsSecrets }) => keepsSecrets === true);
+  return new Set(keepers.map(({ name, secretsFolder = name }) => `secrets/${secretsFolder}`));
+}
 
 /** Files that an install leaves for people. */
 const OF_THE_OPERATOR = new Set(["credentials.txt", "audit.policy"]);
@@ -54,9 +57,10 @@ export async function backupParts({
     existsSync(join(layout.data(), ...path))
       ? [folderPart({ name, path: below(path), folder: join(layout.data(), ...path) }, skips)]
       : [];
+  const never = keptKeys(declared);
   const parts = [
     folderPart({ name: "configuration", path: "etc", folder: layout.etc }, (path) =>
-      NEVER.has(path),
+      never.has(path),
     ),
     database("coordinator", "coordinator", "coordinator.db"),
     // Beside the database: policies in force. Not the copies that migrations made.

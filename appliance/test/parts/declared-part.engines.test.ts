@@ -177,6 +177,7 @@ t.test(
     const silent = () => Promise.reject(new Error("no coordinator is here"));
     const { files } = await gatherBundle(context, silent, 16 * 1024 ** 2);
     const text = (path: string) => files.find((file) => file.path === path)?.bytes.toString() ?? "";
+    t.equal(new Set(files.map(({ path }) => path)).size, files.length, "each file once");
     t.match(text("config/toy.json"), /"note"/);
     t.equal(text("config/toys.json"), "{}\n");
     t.notMatch(files.map(({ bytes }) => bytes.toString()).join(""), SECRET);
