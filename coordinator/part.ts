@@ -120,7 +120,7 @@ export const coordinator = defineFrameless({
     api: { for: "door", speaks: "the API over HTTP", at: ["api", "sock"] },
     front: { for: "s3-front", speaks: "JSON lines", at: ["front", "sock"] },
     routes: { for: "serving", speaks: "JSON lines", at: ["routes", "sock"] },
-    control: { for: "root", speaks: "JSON lines", at: [NAME, "control"] },
+    control: { for: "root", speaks: "the API over HTTP", at: [NAME, "control"] },
   },
   secrets: [
     { name: "nats-user.seed", kind: "nkey-user" },

@@ -10,9 +10,9 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { exchangeOnSocket } from "@resontech/frame/exchange-on-socket";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditEvent, EventDraft } from "@resontech/contracts/audit-draft";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
@@ -28,6 +28,24 @@ import { formatNote } from "../src/log/format/note/signed-note.ts";
 import { pinnedIn } from "./step-up-people.ts";
 
 const TODAY = new Date().toISOString().slice(0, 10);
+/** An erasure searches all of its files. */
+const ANSWER_MS = 600_000;
+
+/** Asks on an operator's socket. @returns every line of the answer; a refusal is one */
+export async function linesFrom(
+  socketPath: string,
+  request: object,
+): Promise<Record<string, unknown>[]> {
+  const { verb = "", ...body }: { verb?: string } = request;
+  const { status, text } = await exchangeOnSocket(socketPath, {
+    ...{ method: "POST", path: `/${verb}`, body: JSON.stringify(body), timeoutMs: ANSWER_MS },
+  });
+  if (status !== 200) return [{ error: JSON.parse(text) as unknown }];
+  return text
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
 
 export class AuditdFixture {
   readonly root: string;
@@ -132,11 +150,7 @@ globalThis.Date = class extends True {
 
   /** Asks on the operator's socket. */
   async control(request: object): Promise<Record<string, unknown>> {
-    const socket = connect(this.config.controlSocket!);
-    socket.end(`${JSON.stringify(request)}\n`);
-    let text = "";
-    for await (const chunk of socket) text += String(chunk);
-    return JSON.parse(text);
+    return (await linesFrom(this.config.controlSocket!, request)).at(-1) ?? {};
   }
 
   /** Until a checkpoint covers every entry. */

@@ -97,7 +97,7 @@ export function auditdFor(others: readonly PartDeclaration[]): FramelessPart<typ
           { for: peer, speaks: "frames of events", at: [FOLDER, name, "sock"] as const },
         ]),
       ),
-      [CONTROL]: { for: "root", speaks: "JSON lines", at: [FOLDER, CONTROL, "sock"] },
+      [CONTROL]: { for: "root", speaks: "questions over HTTP", at: [FOLDER, CONTROL, "sock"] },
     },
     // The log's key is made by auditd alone: not even the supervisor sees it.
     keepsSecrets: true,

@@ -49,8 +49,8 @@ export const vault = defineFrameless({
     },
   },
   sockets: {
-    control: { for: "root", speaks: "JSON lines", at: ["vault", "sock"] },
-    tokens: { for: "audit-out", speaks: "JSON lines", at: ["vault-tokens", "sock"] },
+    control: { for: "root", speaks: "questions over HTTP", at: ["vault", "sock"] },
+    tokens: { for: "audit-out", speaks: "questions over HTTP", at: ["vault-tokens", "sock"] },
   },
   keepsSecrets: true,
   certificates: [],

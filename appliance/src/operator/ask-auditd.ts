@@ -1,10 +1,6 @@
-import { createConnection } from "node:net";
-import { text } from "node:stream/consumers";
-import type {
-  AuditControlReply,
-  AuditControlRequest,
-  LogStatus,
-} from "@resontech/contracts/audit-control";
+import type { AuditControlRequest, LogStatus } from "@resontech/contracts/audit-control";
+import { askLine } from "@resontech/frame/ask-lines";
+import { OperationError } from "@resontech/frame/operation-error";
 
 /** auditd understood the request and does not grant it. */
 export class AuditRefusedError extends Error {
@@ -22,22 +18,20 @@ export class AuditdAwayError extends Error {
   readonly hint = "Look at `appliance status`; once auditd is healthy, run the command again.";
 }
 
-/** Asks auditd on its control socket. @throws AuditRefusedError, AuditdAwayError, or what the socket says */
+/** Asks auditd on its control socket. @throws AuditRefusedError, AuditdAwayError */
 export async function askAuditd(
   socketPath: string,
   request: AuditControlRequest,
   timeoutMs = 120_000,
 ): Promise<LogStatus> {
-  const socket = createConnection(socketPath);
-  socket.setTimeout(timeoutMs, () =>
-    socket.destroy(new Error(`auditd did not answer within ${timeoutMs / 1000} s`)),
-  );
-  socket.end(`${JSON.stringify(request)}\n`);
-  const said = await text(socket).catch((cause: NodeJS.ErrnoException) => {
-    const isAway = cause.code === "ENOENT" || cause.code === "ECONNREFUSED";
-    throw isAway ? new AuditdAwayError("auditd does not run, or starts", { cause }) : cause;
-  });
-  const reply = JSON.parse(said) as AuditControlReply;
-  if ("error" in reply) throw new AuditRefusedError(reply.error);
-  return reply;
+  try {
+    return (await askLine(socketPath, request, timeoutMs)) as LogStatus;
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error;
+    if (error.code !== "part_away") throw new AuditRefusedError(error);
+    throw new AuditdAwayError(
+      `auditd does not run, or starts, or does not answer: ${error.message}`,
+      { cause: error },
+    );
+  }
 }

@@ -1,6 +1,7 @@
-/** Asks the vault on its control socket: one JSON line asked, one answered, or one for each value that is disclosed. */
-import type { VaultControlError, VaultControlRequest } from "@resontech/contracts/vault-control";
-import { askJsonLines } from "@resontech/frame/ask-json-lines";
+/** Asks the vault on its control socket: a question asked, one line answered, or one for each value that is disclosed. */
+import type { VaultControlRequest } from "@resontech/contracts/vault-control";
+import { askLines } from "@resontech/frame/ask-lines";
+import { OperationError } from "@resontech/frame/operation-error";
 
 /** An erasure searches every byte of the vault's files before it is confirmed. */
 const SILENCE_MS = 600_000;
@@ -10,7 +11,7 @@ export class VaultRefusedError extends Error {
   override readonly name = "VaultRefusedError";
   readonly code: string;
 
-  constructor({ code, message }: VaultControlError["error"]) {
+  constructor({ code, message }: { code: string; message: string }) {
     super(message);
     this.code = code;
   }
@@ -22,9 +23,12 @@ export async function* linesOfVault(
   request: VaultControlRequest,
   silenceMs = SILENCE_MS,
 ): AsyncGenerator<object> {
-  for await (const line of askJsonLines(socketPath, request, silenceMs)) {
-    if ("error" in line) throw new VaultRefusedError((line as VaultControlError).error);
-    yield line;
+  try {
+    yield* askLines(socketPath, request, silenceMs);
+  } catch (error) {
+    if (error instanceof OperationError && error.code !== "part_away")
+      throw new VaultRefusedError(error);
+    throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
@@ -15,9 +15,9 @@ t.test(
     const path = join(dir, "sock");
     const away = { code: "auditd_away", hint: /appliance status/ };
     await t.rejects(askAuditd(path, { verb: "status" }), away);
-    const server = createServer((socket) => {
-      socket.resume().end(`${JSON.stringify({ error: { code: "no", message: "not now" } })}\n`);
-    }).listen(path);
+    const server = createServer((_request, response) =>
+      response.writeHead(409).end(JSON.stringify({ code: "no", message: "not now" })),
+    ).listen(path);
     await once(server, "listening");
     await t.rejects(askAuditd(path, { verb: "status" }), { code: "no", message: "not now" });
     server.close();

@@ -32,5 +32,5 @@ t.test("an answer comes whole, a refusal with its code, a disclosure line by lin
   const lines: object[] = [];
   for await (const line of linesOfVault(controlSocket, disclosing(origin))) lines.push(line);
   t.match(lines, [{ index, salt, value: "10.1.2.3" }, { end: { opened: 1, erased: 0 } }]);
-  await t.rejects(askVault(join(vault.root, "nobody"), { verb: "status" }), { code: "ENOENT" });
+  await t.rejects(askVault(join(vault.root, "nobody"), { verb: "status" }), { code: "part_away" });
 });

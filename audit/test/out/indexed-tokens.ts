@@ -2,8 +2,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { createServer, type Server, type Socket } from "node:net";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import type { Logger } from "pino";
 import type { Test } from "tap";
 import type { LogFollower } from "../../src/out/follow/log-follower.ts";
@@ -70,38 +71,39 @@ export const holding = (folder: string, token: string): string[] =>
 export class HaltingVault {
   readonly socketPath: string;
   readonly #server: Server;
-  readonly #held = new Set<Socket>();
+  readonly #held = new Set<ServerResponse>();
   isHolding = true;
 
   /** @param lines what the act destroyed */
   constructor(t: Test, lines: () => Iterable<{ index: number; field: string }>) {
     this.socketPath = join(temporaryFolder(t), "vault.sock");
-    this.#server = createServer({ allowHalfOpen: true }, (socket) => {
-      socket.on("error", () => {});
+    this.#server = createServer((request, response) => {
+      response.on("error", () => {});
       // Whoever asked may hang up.
-      this.#answer(socket, lines).catch(() => {});
+      this.#answer(request, response, lines).catch(() => {});
     }).listen(this.socketPath);
     t.teardown(() => this.#server.close());
   }
 
   hangUp(): void {
-    for (const socket of this.#held) socket.destroy();
+    for (const response of this.#held) response.destroy();
     this.#held.clear();
   }
 
   async #answer(
-    socket: Socket,
+    request: IncomingMessage,
+    response: ServerResponse,
     lines: () => Iterable<{ index: number; field: string }>,
   ): Promise<void> {
-    const [asked] = (await once(socket, "data")) as [Buffer];
-    const request = JSON.parse(asked.toString("utf8")) as { verb: string; after: number };
-    const end = (end: object): void => void socket.end(`${JSON.stringify({ end })}\n`);
-    if (request.verb === "tokens") return end({ more: false, at: null, key: TOKEN_KEY });
-    if (request.after > 0) return end({ act: null, life: "a" });
+    const { after } = JSON.parse(await text(request)) as { after: number };
+    const end = (end: object): void => void response.end(`${JSON.stringify({ end })}\n`);
+    response.writeHead(200, { connection: "close" });
+    if (request.url === "/tokens") return end({ more: false, at: null, key: TOKEN_KEY });
+    if (after > 0) return end({ act: null, life: "a" });
     for (const line of lines())
-      if (!socket.write(`${JSON.stringify({ origin: "box.audit.acme/2026", ...line })}\n`))
-        await once(socket, "drain");
-    if (this.isHolding) this.#held.add(socket);
+      if (!response.write(`${JSON.stringify({ origin: "box.audit.acme/2026", ...line })}\n`))
+        await once(response, "drain");
+    if (this.isHolding) this.#held.add(response);
     else end({ act: 1, life: "a" });
   }
 }

@@ -10,7 +10,6 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { connect } from "node:net";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
@@ -19,7 +18,7 @@ import type { Test } from "tap";
 import { type AuditProducer, committer, connectProducer } from "../../src/log/producer/producer.ts";
 import { until } from "../out/helper.ts";
 import { PEOPLE, pinnedIn } from "../step-up-people.ts";
-import { AuditdFixture, readLeaves, temporaryFolder } from "../helper.ts";
+import { AuditdFixture, linesFrom, readLeaves, temporaryFolder } from "../helper.ts";
 import { shippedProgram } from "@resontech/house/shipped-program";
 
 export class VaultFixture {
@@ -105,14 +104,7 @@ export class VaultFixture {
 
   /** Asks on the operator's socket. @returns every line of the answer */
   async askAll(request: object): Promise<Record<string, unknown>[]> {
-    const socket = connect(this.config.controlSocket);
-    socket.end(`${JSON.stringify(request)}\n`);
-    let text = "";
-    for await (const chunk of socket) text += String(chunk);
-    return text
-      .split("\n")
-      .slice(0, -1)
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    return await linesFrom(this.config.controlSocket, request);
   }
 
   async ask(request: object): Promise<Record<string, unknown>> {

@@ -68,7 +68,11 @@ t.test(
     socket.on("error", () => {});
     t.teardown(() => socket.destroy());
     socket.pause();
-    socket.write(`${JSON.stringify(disclosing(auditd))}\n`);
+    const { verb, ...body } = disclosing(auditd);
+    const question = JSON.stringify(body);
+    socket.write(
+      `POST /${verb} HTTP/1.1\r\nhost: x\r\ncontent-length: ${Buffer.byteLength(question)}\r\n\r\n${question}`,
+    );
     await until(isSaid(auditd, "privacy.disclose", 1));
     await once(socket, "readable");
     t.equal((await vault.status()).underWay, 1, "it waits for its receiver");

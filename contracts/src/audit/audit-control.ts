@@ -1,4 +1,4 @@
-/** What the operator asks auditd on its control socket, one JSON line each way. What two people must agree on is a leaf. */
+/** What the operator asks auditd on its control socket: `POST /<verb>`, one JSON line answered. What two people must agree on is a leaf. */
 import { type Static, Type } from "typebox";
 import { ApprovalProof } from "./approval-proof.ts";
 import { PlainId } from "./audit-event.ts";
@@ -45,5 +45,3 @@ export type LogStatus = {
   /** `trusted`: what can't be undone may be done because of its time. `heartbeatAt`: of the newest heartbeat of this life. */
   clock: { trusted: boolean; heartbeatAt: string | null };
 };
-
-export type AuditControlReply = LogStatus | { error: { code: string; message: string } };

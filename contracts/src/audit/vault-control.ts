@@ -1,4 +1,4 @@
-/** What the operator asks the vault on its control socket: one JSON line asked, one answered; a disclosure answers with a line for each value. */
+/** What the operator asks the vault on its control socket: `POST /<verb>`, one JSON line answered; a disclosure answers with a line for each value. */
 import { type Static, Type } from "typebox";
 import { ApprovalProof } from "./approval-proof.ts";
 import { Code, Instant, Origin, PlainId } from "./audit-event.ts";
@@ -145,5 +145,3 @@ export type DisclosureLine = { commitment: string; field: string; index: number 
 );
 /** The last line of a disclosure. */
 export type DisclosureEnd = { end: { opened: number; erased: number } };
-
-export type VaultControlError = { error: { code: string; message: string } };

@@ -51,7 +51,7 @@ export const AuditdConfig = Type.Object(
     ),
     /** Events that nodes sign come through this producer's socket; the root that vouches for their certificates. Absent: none are taken. */
     nodeRelay: Type.Optional(Type.Object({ producer: ProducerName, rootCertFile: Path }, closed)),
-    /** JSON lines of the operator: open a shard after a restore, vouch for the clock. Its folder is rt-audit's alone; null: none. */
+    /** The operator asks here: open a shard after a restore, vouch for the clock. Its folder is rt-audit's alone; null: none. */
     controlSocket: Type.Union([
       Type.String({ pattern: "^/", minLength: 2, maxLength: 107 }),
       Type.Null(),

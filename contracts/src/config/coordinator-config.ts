@@ -47,7 +47,7 @@ export const CoordinatorConfig = Type.Object(
     listen: Type.Object({ socket: SocketPath }, closed),
     publicUrl: Type.String(),
     databaseFile: Path,
-    /** Unix socket of the `appliance` command: JSON lines, root alone. */
+    /** Unix socket of the `appliance` command: the API over HTTP, root alone. */
     controlSocket: Path,
     /** Unix socket where the S3 front asks whose a bucket and a key are and what a bucket holds; its folder lets in the front alone. */
     frontSocket: Path,

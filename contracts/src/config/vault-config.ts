@@ -54,7 +54,7 @@ export const VaultConfig = Type.Object(
     stepUpKeysFile: Type.Optional(Path),
     /** auditd's socket of the producer `vault`. */
     auditSocket: SocketPath,
-    /** JSON lines of the operator; its folder must exist: 0750, of the group that may ask. */
+    /** The operator asks here; its folder must exist: 0750, of the group that may ask. */
     controlSocket: SocketPath,
     /** audit-out asks here for tokens of values; its folder must exist: 0750, of audit-out's group. */
     tokensSocket: SocketPath,

@@ -1,8 +1,8 @@
 /** One auditd with files of its own: started, killed and started again. */
+import { askLine } from "@resontech/frame/ask-lines";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -13,6 +13,7 @@ const MAIN = fileURLToPath(import.meta.resolve("@resontech/audit/auditd"));
 const MIB = 1_048_576;
 /** A start on two busy cores takes a second. */
 const START_LIMIT_MS = 60_000;
+const ANSWER_MS = 120_000;
 
 /** auditd ended instead of listening, or instead of making a log. */
 export class StartRefusedError extends Error {
@@ -105,13 +106,8 @@ export class AuditdProcess {
 
   /** Asks on the operator's socket. @throws what it refuses, or when it ends before it answers */
   async control<T = unknown>(request: object): Promise<T> {
-    const socket = connect(this.config.controlSocket!);
-    socket.end(`${JSON.stringify(request)}\n`);
-    let text = "";
-    for await (const chunk of socket) text += String(chunk);
-    if (!text.endsWith("\n") || text.includes('"error"'))
-      throw new Error(`${JSON.stringify(request)}: ${text}`);
-    return JSON.parse(text) as T;
+    const asked = request as { verb: string };
+    return (await askLine(this.config.controlSocket!, asked, ANSWER_MS)) as T;
   }
 
   /** Ends it and waits for that. */

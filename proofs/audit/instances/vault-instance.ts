@@ -1,9 +1,9 @@
 /** A real vault of a proof's own, beside an auditd that has the producer `vault`; its epochs are short, so that they end within the proof. */
+import { linesFrom } from "../../../audit/test/helper.ts";
 import type { ChildProcess } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
@@ -77,12 +77,7 @@ export class VaultInstance {
   }
 
   async askAll(request: object): Promise<Record<string, unknown>[]> {
-    const socket = connect(this.config.controlSocket);
-    socket.end(`${JSON.stringify(request)}\n`);
-    let text = "";
-    for await (const chunk of socket) text += String(chunk);
-    const lines = text.split("\n").slice(0, -1);
-    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    return await linesFrom(this.config.controlSocket, request);
   }
 
   /** Null while it does not answer. */

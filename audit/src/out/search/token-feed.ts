@@ -8,7 +8,7 @@ import {
   type TokensEnd,
   type VaultTokensRequest,
 } from "@resontech/contracts/vault-tokens";
-import { askJsonLines } from "@resontech/frame/ask-json-lines";
+import { askLines } from "@resontech/frame/ask-lines";
 import type { Logger } from "pino";
 import { NoRoomToScrub, reasonOf } from "../../scrub/scrub-room.ts";
 import { inOrder } from "../../log/format/shard/shard-plan.ts";
@@ -183,10 +183,7 @@ export class TokenFeed implements AsyncDisposable {
   }
 
   async *#ask(request: VaultTokensRequest, silenceMs = SILENCE_MS): AsyncGenerator<object> {
-    for await (const line of askJsonLines(this.#socketPath, request, silenceMs)) {
-      if ("error" in line) throw new Error(JSON.stringify(line.error));
-      yield line;
-    }
+    yield* askLines(this.#socketPath, request, silenceMs);
   }
 }
 

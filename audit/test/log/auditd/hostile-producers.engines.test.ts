@@ -92,7 +92,7 @@ t.test(
     const socket = await deaf(t, auditd, "appliance");
     const control = connect({ path: auditd.config.controlSocket!, allowHalfOpen: true }).resume();
     t.teardown(() => control.destroy());
-    control.write('{"verb":"status"}\n');
+    control.write("POST /status HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}");
     for (let id = 0; id < 100_000; id += 1)
       socket.write(encodeJsonFrame(FRAME.query, { id, verb: "status" }));
     // Until auditd takes no more of it.

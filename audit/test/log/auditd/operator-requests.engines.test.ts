@@ -1,9 +1,8 @@
 /** What stands in the log of an operator's requests on auditd's control socket. */
 import { hash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
+import { exchangeOnSocket } from "@resontech/frame/exchange-on-socket";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import t, { type Test } from "tap";
 import { HostClock } from "../../../src/log/auditd/host/host-clock.ts";
@@ -24,11 +23,15 @@ const DECEMBER = Date.parse("2026-12-20T10:00:00Z");
 const JANUARY = Date.parse("2027-01-01T00:00:05Z");
 const TWO = ["ann", "bob"];
 
-/** Sends bytes as they are, and waits for the answer. */
-async function sent(auditd: AuditdFixture, line: string): Promise<object> {
-  const socket = connect(auditd.config.controlSocket!);
-  socket.end(line);
-  return JSON.parse(await text(socket)) as object;
+/** What auditd refuses a question with. @param question a string is sent as it is, whatever its verb */
+async function refusalOf(auditd: AuditdFixture, question: object | string): Promise<object> {
+  const { verb, ...body }: { verb?: string } =
+    typeof question === "string" ? { verb: "open-shard" } : question;
+  const { status, text } = await exchangeOnSocket(auditd.config.controlSocket!, {
+    ...{ method: "POST", path: `/${encodeURIComponent(verb ?? "")}`, timeoutMs: 60_000 },
+    body: typeof question === "string" ? question : JSON.stringify(body),
+  });
+  return { status, ...(JSON.parse(text) as object) };
 }
 
 const vouch = (auditd: AuditdFixture) => auditd.control({ verb: "clock-is-right" });
@@ -93,13 +96,13 @@ t.test(
       [set(policy.slice(policy.indexOf("\n") + 1)), "auditd set-policy", "policy_of_other_log"],
       [{ verb: "clock-is-right", at: "noon" }, "auditd clock-is-right", "request_invalid"],
       [{ verb: "open sesame" }, "auditd", "request_invalid"],
-      ["[]\n", "auditd", "request_invalid"],
-      ["null\n", "auditd", "request_invalid"],
-      ["open the shard\n", "auditd", "request_invalid"],
+      ["[]", "auditd", "request_invalid"],
+      ["null", "auditd", "request_invalid"],
+      ["open the shard", "auditd", "request_invalid"],
     ];
     for (const [request, , code] of asked) {
-      const line = typeof request === "string" ? request : `${JSON.stringify(request)}\n`;
-      t.match(await sent(auditd, line), { error: { code, message: String } }, line.slice(0, 60));
+      const told = { status: 409, code, message: String };
+      t.match(await refusalOf(auditd, request), told, JSON.stringify(request).slice(0, 60));
     }
     const leaves = await leftByAKill(auditd, auditd.currentSlug);
     t.same(

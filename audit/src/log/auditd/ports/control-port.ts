@@ -1,19 +1,19 @@
 /**
- * The operator's socket: one JSON line asked, one answered. Its folder is closed to everybody but auditd's user and root, so who gets here may ask;
+ * The operator's socket: one question asked, one line answered. Its folder is closed to everybody but auditd's user and root, so who gets here may ask;
  * what two people must agree on names both, and is a leaf. So is every refusal.
  */
-import { chmod, rm, stat } from "node:fs/promises";
-import { createServer, type Server, type Socket } from "node:net";
+import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AuditControlRequest } from "@resontech/contracts/audit-control";
+import { type LineServer, serveLines } from "@resontech/frame/serve-lines";
 import { Compile } from "typebox/compile";
 import { actionOf } from "../decisions/operator-requests.ts";
 
 /** A policy with its keys, escaped. */
-const MAX_LINE_BYTES = 524_288;
-const TIMEOUT_MS = 10_000;
+const MAX_REQUEST_BYTES = 524_288;
 const MAX_CONNECTIONS = 8;
 const LAST_WORDS_MS = 1_000;
+const OTHERS = 0o077;
 
 const isRequest = Compile(AuditControlRequest);
 
@@ -36,70 +36,36 @@ export type ControlHost = {
 };
 
 export class ControlPort {
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  readonly #server: LineServer;
 
-  private constructor(host: ControlHost) {
-    // Whoever has asked may have nothing more to say, and still waits.
-    this.#server = createServer({ allowHalfOpen: true }, (socket) => {
-      this.#sockets.add(socket);
-      socket.on("close", () => this.#sockets.delete(socket));
-      serve(socket, host);
-    });
-    this.#server.maxConnections = MAX_CONNECTIONS;
+  private constructor(server: LineServer) {
+    this.#server = server;
   }
 
   /** @throws when the folder is open to others */
   static async listen(path: string, host: ControlHost): Promise<ControlPort> {
-    if (((await stat(dirname(path))).mode & 0o077) !== 0)
+    if (((await stat(dirname(path))).mode & OTHERS) !== 0)
       throw new Error(`${dirname(path)} is open to others: its mode must be 0700`);
-    const port = new ControlPort(host);
-    await rm(path, { force: true });
-    await new Promise<void>((resolve, reject) => {
-      port.#server.once("error", reject);
-      port.#server.listen(path, resolve);
-    });
-    await chmod(path, 0o600);
-    return port;
+    return new ControlPort(
+      await serveLines({
+        ...{ path, mode: 0o600 },
+        ...{ maxRequestBytes: MAX_REQUEST_BYTES, maxConnections: MAX_CONNECTIONS },
+        answer: (request) => answerOrRefusal(request, host),
+        errorOf: (error) =>
+          error instanceof ControlRefused
+            ? { code: error.code, message: error.message }
+            : { code: "failed", message: error instanceof Error ? error.message : String(error) },
+      }),
+    );
   }
 
   /** What is being answered is ended by who answers it. */
   async close(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroySoon();
-    const timer = setTimeout(() => {
-      for (const socket of this.#sockets) socket.destroy();
-    }, LAST_WORDS_MS);
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    clearTimeout(timer);
+    await this.#server.end(LAST_WORDS_MS);
   }
 }
 
-function serve(socket: Socket, host: ControlHost): void {
-  let text = "";
-  let isAsked = false;
-  socket.setTimeout(TIMEOUT_MS, () => socket.destroy());
-  socket.on("error", () => {});
-  socket.on("data", (chunk: Buffer) => {
-    text += chunk.toString("utf8");
-    if (isAsked || (!text.includes("\n") && text.length <= MAX_LINE_BYTES)) return;
-    isAsked = true;
-    socket.setTimeout(0);
-    void reply(text.split("\n", 1)[0]!, host).then((line) =>
-      socket.end(`${JSON.stringify(line)}\n`),
-    );
-  });
-}
-
-async function reply(line: string, host: ControlHost): Promise<object> {
-  try {
-    return await answerOrRefusal(parsed(line), host);
-  } catch (error) {
-    return {
-      error: { code: "failed", message: error instanceof Error ? error.message : String(error) },
-    };
-  }
-}
-
+/** @throws ControlRefused once the refusal is on record */
 async function answerOrRefusal(
   request: unknown,
   { answer, recordRefusal }: ControlHost,
@@ -109,17 +75,7 @@ async function answerOrRefusal(
       throw new ControlRefused("request_invalid", "no such request, or wrong members");
     return await answer(request);
   } catch (error) {
-    if (!(error instanceof ControlRefused)) throw error;
-    await recordRefusal(actionOf(request), error.code);
-    return { error: { code: error.code, message: error.message } };
-  }
-}
-
-/** Null for what is no JSON: that is no request either. */
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return null;
+    if (error instanceof ControlRefused) await recordRefusal(actionOf(request), error.code);
+    throw error;
   }
 }
