@@ -6,7 +6,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
-import { secretOf, userOf } from "@resontech/frame/define-part";
+import { type PartDeclaration, secretOf, userOf } from "@resontech/frame/define-part";
 import { partNamed } from "@resontech/frame/part-facts";
 import { CertificateAuthority } from "../ca/certificate-authority.ts";
 import { writeTrust } from "../ca/door-certificate.ts";
@@ -74,7 +74,17 @@ export async function renewLiveDoors(context: PartContext): Promise<void> {
   writeTrust(context.layout);
   const ca = new CertificateAuthority(context.layout.caDir);
   for (const part of context.parts)
-    if (isDialled(part) && !isToldOfRenewal(part)) await makePartCertificates(context, part, ca);
+    if (isDialled(part) && !isToldOfRenewal(part)) await renewServed(context, part, ca);
+}
+
+/** What it shows to whoever dials it. Others it reads at its start alone. */
+async function renewServed(
+  context: PartContext,
+  part: PartDeclaration,
+  ca: CertificateAuthority,
+): Promise<void> {
+  const certificates = part.certificates.filter(({ name }) => name === "server");
+  await makePartCertificates(context, { ...part, certificates }, ca);
 }
 
 /** Renews in place what is due of the others. @returns whose certificate is another now: these must be told, by this signal */
@@ -88,7 +98,7 @@ export async function renewToldDoors(
     if (!isToldOfRenewal(part) || part.certificateChange === undefined) continue;
     const shown = (): string => readFileSync(secretOf(part, layout, "server.crt"), "utf8");
     const before = shown();
-    await makePartCertificates(context, part, ca);
+    await renewServed(context, part, ca);
     if (shown() !== before) told.push({ part: part.name, signal: part.certificateChange.signal });
   }
   return told;

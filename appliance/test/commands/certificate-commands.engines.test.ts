@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { door } from "@resontech/door/part";
 import { s3Front } from "@resontech/s3-front/part";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { splitTrust } from "@resontech/contracts/door-authorities";
@@ -38,7 +39,7 @@ async function appliance(t: Test) {
   const context = {
     layout,
     config: config as unknown as ApplianceConfig,
-    parts: [s3Front] as PartContext["parts"],
+    parts: [door, s3Front] as PartContext["parts"],
   } as PartContext;
   await renewLiveDoors(context);
   const socket = layout.run("audit", "appliance", "sock");
