@@ -1,4 +1,7 @@
 /** What the operator of the installed appliance does with `appliance`: keys, users, jobs, nodes, and looks at the host. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import t from "tap";
 import { LocalAppliance } from "@resontech/house/local-appliance";
 
@@ -53,3 +56,30 @@ t.test(
     t.match(await appliance.command(["ca", "show", "--pem"]), /^-----BEGIN CERTIFICATE-----/);
   },
 );
+
+t.test("what is set is kept in a file, compared, set and taken back", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "rt-settings-"));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const write = (name: string, settings: unknown): string => {
+    const file = join(folder, name);
+    writeFileSync(file, JSON.stringify(settings));
+    return file;
+  };
+  const before = await json("config", "show");
+  const allowed = await json("outbound", "ls");
+  const kept = write("before.json", before);
+  t.match(await json("config", "diff", kept), { changes: [] });
+  const hosts = [{ host: "data.example.org", port: 443 }];
+  const wanted = write("wanted.json", {
+    formatVersion: 1,
+    parts: { serving: { "outbound.json": { formatVersion: 1, hosts } } },
+  });
+  t.match(await json("config", "apply", wanted), {
+    changes: [{ name: "serving/outbound.json" }],
+    restarts: [],
+  });
+  t.match(await json("outbound", "ls"), { hosts });
+  t.match(await json("config", "apply", kept), { changes: [{ name: "serving/outbound.json" }] });
+  t.match(await json("config", "diff", kept), { changes: [] });
+  t.same(await json("outbound", "ls"), allowed);
+});
