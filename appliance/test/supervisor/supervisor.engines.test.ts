@@ -165,7 +165,7 @@ t.test("a supervisor that keeps a part ends at once, and the part goes on", asyn
   const program = join(import.meta.dirname, "supervise-shell-part.ts");
   const supervisor = spawn(process.execPath, [program, dir], { stdio: "ignore" });
   t.teardown(() => supervisor.kill("SIGKILL"));
-  await until(() => hasBegun(dir), "the supervisor has started its part");
+  await until(() => hasBegun(dir) && existsSync(pidFile), "the supervisor has started its part");
   const kept = identify(Number(readFileSync(pidFile, "utf8").split(" ")[0]));
   supervisor.kill("SIGINT");
   const [code] = (await once(supervisor, "exit", { signal: AbortSignal.timeout(60_000) })) as [
@@ -276,7 +276,12 @@ t.test(
       rmSync(dir, { recursive: true });
     });
     const first = start();
-    await until(() => hasBegun(dir), "the first supervisor has started its part");
+    t.teardown(() => first.kill("SIGKILL"));
+    // Its part may speak before it has noted whom it started.
+    await until(
+      () => hasBegun(dir) && existsSync(pidFile),
+      "the first supervisor has started its part",
+    );
     const left = identify(Number(readFileSync(pidFile, "utf8").split(" ")[0]));
     first.kill("SIGKILL");
     await once(first, "exit");
