@@ -1,8 +1,9 @@
 /** How an agent has its node's installer bring another release. The installer here is a script that writes what it was told. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { NodeUpgrade } from "@resontech/contracts/agent-protocol";
 import { pino } from "pino";
+import { wholeLines } from "@resontech/house/whole-lines";
 import t, { type Test } from "tap";
 import { NodeUpgrader } from "../../src/upgrade/node-upgrader.ts";
 import { until } from "../helper/engine-process.ts";
@@ -41,7 +42,7 @@ function node(t: Test, upgrade: NodeUpgrade | null) {
     failures: () => failures,
     begun: () => told("brings another release"),
     ended: () => told("has ended"),
-    runs: () => (existsSync(runs) ? readFileSync(runs, "utf8").trim().split("\n") : []),
+    runs: () => wholeLines(runs),
     keep: (kept: NodeUpgrade) => writeFileSync(join(dataDir, "upgrade.json"), JSON.stringify(kept)),
   };
 }

@@ -1,5 +1,5 @@
 /** The schedule: a process of its own takes each backup, a failure is told and tried again, and the end of the supervisor ends it. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
@@ -7,6 +7,7 @@ import t, { type Test } from "tap";
 import { noteBackup, writeBackupSchedule } from "../../src/backup/backup-schedule.ts";
 import { readBackupFacts } from "../../src/backup/read-backup-facts.ts";
 import { Layout } from "@resontech/frame/layout";
+import { wholeLines } from "@resontech/house/whole-lines";
 import { runBackups } from "../../src/backup/run-backups.ts";
 
 const SCHEDULE = { target: "/mnt/backup", everyMinutes: 60, keep: 3 };
@@ -22,10 +23,7 @@ const recorder = (layout: Layout, then: string): string[] => [
   ...["/bin/sh", "-c", `echo "$@" >> ${join(layout.root, "called")}; ${then}`, "sh"],
 ];
 
-const calls = ({ root }: Layout): string[] =>
-  existsSync(join(root, "called"))
-    ? readFileSync(join(root, "called"), "utf8").trim().split("\n")
-    : [];
+const calls = ({ root }: Layout): string[] => wholeLines(join(root, "called"));
 
 async function until(holds: () => boolean): Promise<void> {
   for (const endsAt = Date.now() + 10_000; !holds(); await sleep(10))

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { commitmentsOf } from "../../../audit/src/log/format/event/event-rules.ts";
 import { commitmentOf } from "../../../audit/src/log/format/event/commitment.ts";
+import { wholeLines } from "@resontech/house/whole-lines";
 import t, { type Test } from "tap";
 import {
   AuditdFixture,
@@ -110,8 +111,7 @@ t.test(
     t.notMatch(JSON.stringify([login, logout]), /canary|10\.11\.12\.13/);
     const kept = join(auditd.logDir, "disclosures");
     const lines = readdirSync(kept)
-      .flatMap((name) => readFileSync(join(kept, name), "utf8").trim().split("\n"))
-      .filter((line) => line !== "")
+      .flatMap((name) => wholeLines(join(kept, name)))
       .map(
         (line) =>
           JSON.parse(line) as { field: string; salt: string; value: string; commitment: string },

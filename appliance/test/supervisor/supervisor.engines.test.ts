@@ -18,6 +18,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { ensureEngine } from "@resontech/airgap/engines";
+import { wholeLines } from "@resontech/house/whole-lines";
 import t, { type Test } from "tap";
 import type { Part } from "../../src/parts/part.ts";
 import { endLeftover, identify, isAlive, writePidFile } from "../../src/parts/process-identity.ts";
@@ -199,10 +200,7 @@ t.test(
   async (t) => {
     const dir = folderOf(t);
     const { supervisor } = running(t, [shellPart(dir, "crashing", "date +%s%N; exit 7")], dir);
-    const lines = (): string[] =>
-      (existsSync(join(dir, "crashing.log")) ? readFileSync(join(dir, "crashing.log"), "utf8") : "")
-        .trim()
-        .split("\n");
+    const lines = (): string[] => wholeLines(join(dir, "crashing.log"));
     await until(() => lines().length >= 5, "four restarts");
     t.equal(supervisor.status()[0]?.lastExit, "exit 7");
     const starts = lines().map((line) => Number(BigInt(line) / 1_000_000n));

@@ -9,6 +9,8 @@ const SLEEP =
   /^await ((sleep|pause|delay|setTimeout|\w+\.waitForTimeout)\(.*|new Promise\(\(?\w+\)? => setTimeout\(.*);$/;
 /** A socket is a file a moment before its owner listens. */
 const SOCKET_FILE = /^[^"'`]*existsSync\([^)]*sock/i;
+/** A file is there a moment before its first line, and its last line may be cut: `wholeLines` of house. */
+const HALF_WRITTEN = /existsSync\([^;]*?\s\? readFileSync\([^;]*?\.split\("\\n"\)/g;
 const ASSERTION = /^t\.(ok|notOk|equal|not|same|match)\(/;
 /** `const tookMs = performance.now() - startedAt`, and the same as a property. */
 const MEASURED = /\b(\w+)(?: =|:) (?:Math\.\w+\()*\(*(?:performance|Date)\.now\(\) - [a-z]\w*/g;
@@ -20,13 +22,17 @@ const LOOK =
   /^(while \(|for \(;;\)|for await |do \{|for \((let|const) [^;]* = [^;]*;|\) \{$|\} catch)/;
 
 /**
- * Assertions that something took no longer than a time, sleeps that are no pause between two looks, and files of sockets taken for their owners. Sources are formatted, so that a block is what is
+ * Assertions that something took no longer than a time, sleeps that are no pause between two looks, files of sockets taken for their owners, and lines of files that may be half written. Sources are formatted, so that a block is what is
  * indented: in a loop that looks anew each time a sleep may be the first thing or the last.
  */
 export function findUnsteady(source: string): Unsteady[] {
   const lines = source.split("\n");
   const measured = [...source.matchAll(MEASURED)].map(([, name]) => new RegExp(`\\b${name}\\b`));
-  return lines.flatMap((raw, at) => {
+  const halfWritten = [...source.matchAll(HALF_WRITTEN)].map(({ index, 0: text }) => ({
+    line: source.slice(0, index).split("\n").length,
+    text: text.replaceAll(/\s+/g, " "),
+  }));
+  const others = lines.flatMap((raw, at) => {
     const line = raw.trim();
     if (SLEEP.test(line)) return isPause(lines, at) ? [] : [{ line: at + 1, text: line }];
     if (SOCKET_FILE.test(line)) return [{ line: at + 1, text: line }];
@@ -37,6 +43,7 @@ export function findUnsteady(source: string): Unsteady[] {
     const isOfTime = SUBTRACTED.test(judged) || measured.some((name) => name.test(judged));
     return isOfTime && UPPER_BOUND.test(judged) ? [{ line: at + 1, text }] : [];
   });
+  return [...others, ...halfWritten];
 }
 
 const indentOf = (line: string): number => line.length - line.trimStart().length;

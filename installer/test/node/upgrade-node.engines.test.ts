@@ -27,6 +27,7 @@ import { readNodeUpgrade } from "@resontech/appliance/node-upgrade-file";
 import { AgentConfig } from "@resontech/contracts/agent-config";
 import type { NodeConfig } from "@resontech/contracts/node-config";
 import { releaseName } from "@resontech/contracts/release-name";
+import { wholeLines } from "@resontech/house/whole-lines";
 import t from "tap";
 import { Value } from "typebox/value";
 import { prepareNode } from "../../../appliance/src/node/prepare-node.ts";
@@ -151,8 +152,7 @@ class Host implements AsyncDisposable {
 
   /** What its releases were asked to do since the join. */
   get told(): string[] {
-    const file = join(this.dir, "told");
-    return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
+    return wholeLines(join(this.dir, "told"));
   }
 
   get isAnswered(): boolean {

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { joinKey, urlSha256 } from "@resontech/audit/producer";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import { LEAST_COST_BYTES } from "@resontech/contracts/storage-cost";
+import { wholeLines } from "@resontech/house/whole-lines";
 import t from "tap";
 import { fetchWithCa } from "../../../coordinator/test/helper/fetch-with-ca.ts";
 import { RunningFront } from "./helper/running-front.ts";
@@ -16,9 +16,7 @@ t.teardown(() => front[Symbol.asyncDispose]());
 /** What opens commitments, by commitment. */
 const disclosuresOf = async (logDir: string) => {
   const folder = join(logDir, "disclosures");
-  const lines = (await readdir(folder)).flatMap((name) =>
-    readFileSync(join(folder, name), "utf8").trim().split("\n"),
-  );
+  const lines = (await readdir(folder)).flatMap((name) => wholeLines(join(folder, name)));
   const all = lines.map(
     (line) => JSON.parse(line) as { commitment: string; salt: string; value: string },
   );

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { EmbeddingsSpec } from "@resontech/contracts/embeddings-spec";
 import { MAX_EMBEDDING_INPUTS } from "@resontech/contracts/openai-surface";
+import { wholeLines } from "@resontech/house/whole-lines";
 
 const RUNNERS = join(import.meta.dirname, "../../../../agent/runners");
 
@@ -27,9 +28,6 @@ sys.exit(main(pathlib.Path(${JSON.stringify(root)})))`;
   const child = spawn(python, ["-u", "-c", program], { stdio: "ignore" });
   const events = join(root, "rt/events/events.jsonl");
   const told = (): EmbeddingsTold[] =>
-    (existsSync(events) ? readFileSync(events, "utf8") : "")
-      .split("\n")
-      .filter((line) => line !== "")
-      .map((line) => JSON.parse(line) as EmbeddingsTold);
+    wholeLines(events).map((line) => JSON.parse(line) as EmbeddingsTold);
   return { told, end: () => void child.kill("SIGKILL") };
 }

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { REPLICA_WISH, type ReplicaWishFile } from "@resontech/contracts/replica-wish";
+import { wholeLines } from "@resontech/house/whole-lines";
 
 /** Linux counts processor time a hundred times a second. */
 const MS_A_TICK = 10;
@@ -100,12 +101,8 @@ sys.exit(main(pathlib.Path(${JSON.stringify(root)})))`;
 
   /** What it told the agent so far. */
   told(): Record<string, unknown>[] {
-    const events = join(this.#root, "rt/events/events.jsonl");
-    if (!existsSync(events)) return [];
-    const lines = readFileSync(events, "utf8").trimEnd().split("\n");
-    return lines
-      .filter((line) => line !== "")
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const lines = wholeLines(join(this.#root, "rt/events/events.jsonl"));
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
   /** @throws Error when it ends, or says nothing for so long */
