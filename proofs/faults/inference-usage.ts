@@ -24,7 +24,7 @@ import {
 import { SILENT_LOG as log } from "../../parts/inference-gateway/test/helper/silent-log.ts";
 import { CountingEngine } from "./inference-usage/counting-engine.ts";
 import { KeptUp } from "./inference-usage/kept-up.ts";
-import { type Made, makeCall, type Wish } from "./inference-usage/make-call.ts";
+import { type Made, makeCall, type CallSpec } from "./inference-usage/make-call.ts";
 import { seededRandom } from "../seeded-random.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
 import { freePort } from "../../dev/free-port.ts";
@@ -57,7 +57,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     while (made < calls) {
       const user = `u-${made++}`;
       const leaves = random() < LEFT_SHARE;
-      const wish: Wish = {
+      const wish: CallSpec = {
         ...{ user, promptTokens: upTo(40), maxTokens: upTo(leaves ? 60 : 12) },
         ...{ isStream: leaves || random() < 0.5, leavesAfter: leaves ? upTo(5) : null },
       };

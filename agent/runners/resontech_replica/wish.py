@@ -1,4 +1,4 @@
-"""What the agent wishes of a replica: `/rt/job/wish.json`, replaced as a whole (contracts/src/agent/replica-wish.ts)."""
+"""What the agent wishes of a replica: `/rt/job/wish.json`, replaced as a whole (contracts/src/agent/replica-spec.ts)."""
 
 import json
 from dataclasses import dataclass

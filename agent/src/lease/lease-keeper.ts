@@ -12,7 +12,7 @@ import {
   type Inventory,
   type RegisterRequest,
   type UpgradeFailure,
-  type UpgradeWish,
+  type UpgradeRequest,
 } from "@resontech/contracts/agent-protocol";
 import { PROTOCOL_UNSUPPORTED, versionsOf } from "@resontech/contracts/protocol-versions";
 import { EventLoopLag } from "@resontech/frame/event-loop-lag";
@@ -62,7 +62,7 @@ export type LeaseParts = {
   release?: string | undefined;
   upgradeFailed?: () => UpgradeFailure | undefined;
   /** The node is to bring this release: with each beat until its order has ended. */
-  onUpgrade?: (wish: UpgradeWish) => void;
+  onUpgrade?: (wish: UpgradeRequest) => void;
   /** How often an operator has said that the node is well. */
   onUndrains?: (times: number) => void;
   /** No beat was answered for a whole lease: nothing may go on. Once for each loss. */

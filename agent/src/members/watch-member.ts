@@ -6,7 +6,7 @@ import { lastPrinted } from "./last-printed.ts";
 import { LogShipper } from "./log-shipper.ts";
 import type { MemberContext } from "./member-context.ts";
 import { PrintedMetrics } from "./printed-metrics.ts";
-import { ReplicaWishes } from "./replica-wishes.ts";
+import { ReplicaSpecs } from "./replica-specs.ts";
 import { RoundUploads } from "./round-uploads.ts";
 import { takeEvents, takeRest } from "./take-events.ts";
 
@@ -25,7 +25,7 @@ export async function watchMember(member: MemberContext): Promise<void> {
   const shipper = new LogShipper(member);
   const rounds = new RoundUploads(member);
   const checkpoints = new CheckpointUploads(member);
-  const wishes = new ReplicaWishes(member);
+  const wishes = new ReplicaSpecs(member);
   const metrics = new PrintedMetrics(member);
   const ending = new Ending(member);
   while (run.isRunning()) {

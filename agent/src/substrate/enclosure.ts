@@ -14,7 +14,7 @@ export type Work = Pick<
 /** What a substrate must know again after a kill; it goes into the member's record as it is, and back. */
 export type Kept = Readonly<Record<string, unknown>>;
 
-export type ImageWishes = {
+export type ImageRequest = {
   /** Asked for only where the image must be fetched: it is used up. */
   login: () => Promise<{ username: string; password: string }>;
   onProgress: () => void;
@@ -57,7 +57,7 @@ export interface Enclosure {
    * The image by its digest; true when it had to be fetched.
    * @throws ImageNotHadError
    */
-  haveImage(wishes: ImageWishes, until: AbortSignal): Promise<boolean>;
+  haveImage(wishes: ImageRequest, until: AbortSignal): Promise<boolean>;
   /** Makes the attempt's network. */
   makeNetwork(until: AbortSignal): Promise<void>;
   /** Gives the member its place there and begins its bridge to the attempt's other nodes. Another bridge than before is followed. */

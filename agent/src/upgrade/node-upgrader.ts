@@ -10,7 +10,7 @@ import {
   NODE_UPGRADE_FILE,
   NodeUpgrade,
   type UpgradeFailure,
-  type UpgradeWish,
+  type UpgradeRequest,
 } from "@resontech/contracts/agent-protocol";
 import { reader } from "@resontech/contracts/readable";
 import type { Logger } from "pino";
@@ -40,7 +40,7 @@ export class NodeUpgrader {
   }
 
   /** Begins once for each order; it may be told again and again. */
-  take(wish: UpgradeWish): void {
+  take(wish: UpgradeRequest): void {
     const { release, onFailure } = this.#parts;
     if (this.#isRunning || wish.release === release) return;
     const kept = this.#kept();
@@ -60,7 +60,7 @@ export class NodeUpgrader {
       : { order: kept.order, ...kept.failure };
   }
 
-  #begin({ order, release: wanted }: UpgradeWish): void {
+  #begin({ order, release: wanted }: UpgradeRequest): void {
     const { root, release, log, onFailure } = this.#parts;
     const folder = join(root, "releases", release);
     mkdirSync(join(root, "log"), { recursive: true, mode: 0o750 });

@@ -18,7 +18,7 @@ import type { Area, JobFile } from "../../src/substrate/area.ts";
 import type {
   Enclosure,
   End,
-  ImageWishes,
+  ImageRequest,
   Kept,
   Proof,
   Run,
@@ -203,7 +203,7 @@ class MemoryEnclosure implements Enclosure {
       mkdirSync(this.area.path(part), { recursive: true });
   }
 
-  async haveImage({ login }: ImageWishes): Promise<boolean> {
+  async haveImage({ login }: ImageRequest): Promise<boolean> {
     this.#note("haveImage");
     await login();
     return true;

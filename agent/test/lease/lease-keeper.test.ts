@@ -9,7 +9,7 @@ import {
   type RegisterReply,
   type RegisterRequest,
   type UpgradeFailure,
-  type UpgradeWish,
+  type UpgradeRequest,
 } from "@resontech/contracts/agent-protocol";
 import { pino } from "pino";
 import t, { type Test } from "tap";
@@ -51,7 +51,7 @@ function keeper(
     versions: [] as number[],
     authorities: [] as string[],
     undrains: [] as number[],
-    upgrades: [] as UpgradeWish[],
+    upgrades: [] as UpgradeRequest[],
     told: [] as Pick<RegisterRequest, "release" | "upgradeFailed">[],
     spoken: [] as RegisterRequest["protocol"][],
   };

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-export type LeafWish = {
+export type LeafRequest = {
   names?: string;
   /** As `openssl genpkey` takes it. */
   key?: readonly string[];
@@ -47,7 +47,7 @@ export class CustomersPki {
   }
 
   /** A certificate for a server, of the intermediate. @returns PEM, without what stands above it */
-  leaf({ by = "intermediate", ...wish }: LeafWish = {}): { cert: string; key: string } {
+  leaf({ by = "intermediate", ...wish }: LeafRequest = {}): { cert: string; key: string } {
     this.#count += 1;
     const name = `leaf-${this.#count}`;
     this.#signed(name, by, {
@@ -67,7 +67,7 @@ export class CustomersPki {
     };
   }
 
-  #signed(name: string, by: string, wish: Required<Omit<LeafWish, "by">>): void {
+  #signed(name: string, by: string, wish: Required<Omit<LeafRequest, "by">>): void {
     this.#key(name, wish.key);
     const extensions = [
       `basicConstraints=critical,CA:${wish.isCa ? "TRUE" : "FALSE"}`,

@@ -33,7 +33,7 @@ import {
 } from "./tensors-file.ts";
 import {
   bodyOfPredictor,
-  type DeploymentWishes,
+  type DeploymentSpec,
   folderOfPredictor,
   isDeployable,
   isOfPredictor,
@@ -303,7 +303,7 @@ async function deployFolder(
   settings: Settings,
   folder: string,
   name: string,
-  wishes: DeploymentWishes,
+  wishes: DeploymentSpec,
 ): Promise<DeployedReply> {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new CliError("path_missing", `${folder} is no folder`, "Name a predictor's folder.");
@@ -341,7 +341,7 @@ function wishesOf({
   memory,
   replace,
   callbackUrl,
-}: DeployOptions): DeploymentWishes {
+}: DeployOptions): DeploymentSpec {
   return {
     gpuModels: gpuModels?.split(","),
     maxPriceCents: maxPrice,

@@ -8,7 +8,7 @@ const PARTS = ["scripts", "model", "sample_data"];
 const LEFT_BY_PYTHON = "__pycache__";
 
 /** What a person may wish of where the deployment runs. */
-export type DeploymentWishes = {
+export type DeploymentSpec = {
   gpuModels?: string[] | undefined;
   maxPriceCents?: number | undefined;
   memoryMb?: number | undefined;
@@ -46,7 +46,7 @@ export function folderOfPredictor(name: string, version: string | null): string 
 export function bodyOfPredictor(
   name: string,
   folder: string,
-  { gpuModels, maxPriceCents, memoryMb, replaces, callbackUrl }: DeploymentWishes,
+  { gpuModels, maxPriceCents, memoryMb, replaces, callbackUrl }: DeploymentSpec,
 ): DeployBody {
   return {
     name,

@@ -14,7 +14,7 @@ import { asTable } from "../table.ts";
 import { writeAccountFile } from "./account-file.ts";
 import { lifeLeft } from "./life-left.ts";
 
-type Wish = { name: string; scope: string[] };
+type AccountOptions = { name: string; scope: string[] };
 type Say = (text: string) => void;
 
 const HEAD = ["id", "name", "may", "state", "good until", "last used", "made by"];
@@ -50,7 +50,7 @@ export function addServiceAccountCommands(program: Command, say: Say): void {
     .action(
       async (
         project: string,
-        { out, publicKey, ...wish }: Wish & { out?: string; publicKey?: string },
+        { out, publicKey, ...wish }: AccountOptions & { out?: string; publicKey?: string },
       ) => {
         const settings = settingsFrom(process.env);
         if (publicKey !== undefined) {
@@ -124,7 +124,12 @@ export function addServiceAccountCommands(program: Command, say: Say): void {
     });
 }
 
-async function createWithPair(settings: Settings, project: string, wish: Wish, out: string) {
+async function createWithPair(
+  settings: Settings,
+  project: string,
+  wish: AccountOptions,
+  out: string,
+) {
   return await writeAccountFile(out, async () => {
     const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const made = await create(settings, project, wish, publicKey.export({ format: "jwk" }));
@@ -139,7 +144,7 @@ async function createWithPair(settings: Settings, project: string, wish: Wish, o
 async function create(
   settings: Settings,
   project: string,
-  { name, scope }: Wish,
+  { name, scope }: AccountOptions,
   publicKey: object,
 ): Promise<ServiceAccountReply> {
   const body = { name, scopes: scope, publicKey };

@@ -155,11 +155,11 @@ export const MemberPayload = Type.Object(
 export type MemberPayload = Static<typeof MemberPayload>;
 
 /** What a replica is to do beside running. `order` grows with each wish; what is told of it names the wish that it answers. */
-export const ReplicaWish = Type.Object(
+export const ReplicaSpec = Type.Object(
   { order: Type.Integer({ minimum: 0 }), asleep: Type.Boolean() },
   closed,
 );
-export type ReplicaWish = Static<typeof ReplicaWish>;
+export type ReplicaSpec = Static<typeof ReplicaSpec>;
 
 export const DesiredMember = Type.Object(
   {
@@ -191,7 +191,7 @@ export const DesiredMember = Type.Object(
     /** Absent when the attempt has all its members on one node, and for a client on the server's. May change under one fence. */
     bridge: Type.Optional(MemberBridge),
     /** Of a replica alone. May change under one fence. */
-    wish: Type.Optional(ReplicaWish),
+    wish: Type.Optional(ReplicaSpec),
     inputs: Type.Array(StagedInput, { maxItems: 10_000 }),
   },
   closed,

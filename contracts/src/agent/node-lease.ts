@@ -4,7 +4,7 @@ import { Bytes, Id, Sha256 } from "./agent-fields.ts";
 import { MAX_DOOR_AUTHORITIES } from "./door-authorities.ts";
 import { Fence } from "./fence.ts";
 import { Inventory } from "./inventory.ts";
-import { UpgradeFailure, UpgradeWish } from "./node-upgrade.ts";
+import { UpgradeFailure, UpgradeRequest } from "./node-upgrade.ts";
 import { PortRange } from "../config/port-range.ts";
 import { ReleaseName } from "../release/release-name.ts";
 import { AgreedProtocol, ProtocolVersions } from "../versions/protocol-versions.ts";
@@ -94,7 +94,7 @@ export const BeatReply = Type.Object(
     /** Who vouches for the doors beside the root, PEM; told to an agent that said something else. */
     doorAuthorities: Type.Optional(Type.String({ maxLength: MAX_DOOR_AUTHORITIES })),
     /** The release that the node is to bring now. */
-    upgrade: Type.Optional(UpgradeWish),
+    upgrade: Type.Optional(UpgradeRequest),
   },
   closed,
 );

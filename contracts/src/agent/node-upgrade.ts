@@ -16,8 +16,8 @@ const Failure = Type.Object(
 );
 
 /** The node is to have this release. The same order is carried out once; whoever wants it again orders anew. */
-export const UpgradeWish = Type.Object({ order: Id, release: ReleaseName }, closed);
-export type UpgradeWish = Static<typeof UpgradeWish>;
+export const UpgradeRequest = Type.Object({ order: Id, release: ReleaseName }, closed);
+export type UpgradeRequest = Static<typeof UpgradeRequest>;
 
 /** The order was not carried out, and the release before runs. */
 export const UpgradeFailure = Type.Object({ order: Id, ...Failure.properties }, closed);

@@ -6,7 +6,7 @@ const MODEL = "model";
 const MAX_SLUG = 64;
 
 /** What a person may wish of where and how long the task runs. */
-export type TaskWishes = {
+export type TaskSpec = {
   gpuModels?: string[] | undefined;
   maxPriceCents?: number | undefined;
   memoryMb?: number | undefined;
@@ -31,7 +31,7 @@ export function slugOf(name: string): string {
 export function bodyOfFolder(
   name: string,
   folders: readonly string[],
-  { gpuModels, maxPriceCents, memoryMb, minutes }: TaskWishes,
+  { gpuModels, maxPriceCents, memoryMb, minutes }: TaskSpec,
 ): SubmitFederationBody {
   const root = `/jobs/${slugOf(name)}`;
   return {

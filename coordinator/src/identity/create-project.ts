@@ -6,11 +6,11 @@ import { bucketNameFor, usernameFor } from "./decisions/user-names.ts";
 import { requireMayBeMember } from "./memberships.ts";
 import { insertProject } from "./project-store.ts";
 
-export type ProjectWish = { name: string; team: string | undefined; leadId: string };
+export type ProjectRequest = { name: string; team: string | undefined; leadId: string };
 export type PlannedProject = { projectId: string; team: string };
 
 /** The id stands in the log before the project is there. */
-export function planProject({ team }: ProjectWish): PlannedProject {
+export function planProject({ team }: ProjectRequest): PlannedProject {
   return { projectId: `p_${randomBytes(12).toString("hex")}`, team: team ?? FIRST_TEAM };
 }
 
@@ -18,7 +18,7 @@ export function planProject({ team }: ProjectWish): PlannedProject {
 export function createProject(
   db: WriteHandle,
   { projectId, team }: PlannedProject,
-  { name, leadId }: ProjectWish,
+  { name, leadId }: ProjectRequest,
   { quotaBytes, now }: { quotaBytes: number; now: number },
 ): void {
   requireMayBeMember(db, leadId);

@@ -24,7 +24,7 @@ export type ScalerParts = {
   commit: GroupCommit;
   replicas: Pick<
     Replicas,
-    "running" | "of" | "setDue" | "stop" | "end" | "wishSleep" | "isRoomWanted"
+    "running" | "of" | "setDue" | "stop" | "end" | "requestSleep" | "isRoomWanted"
   >;
   table: Pick<DeploymentTable, "of" | "state" | "ended">;
   rollouts: Pick<Rollouts, "of">;
@@ -160,9 +160,9 @@ export class Scaler implements AsyncDisposable {
       case "stop":
         return replicas.stop(effect.replica);
       case "sleep":
-        return replicas.wishSleep(effect.replica, true);
+        return replicas.requestSleep(effect.replica, true);
       case "wake":
-        return replicas.wishSleep(effect.replica, false);
+        return replicas.requestSleep(effect.replica, false);
     }
   }
 }

@@ -7,7 +7,13 @@ import type { ReadHandle } from "../db/open-database.ts";
 import type { KeycloakAccounts } from "../identity/accounts/keycloak-accounts.ts";
 import { subjectOf } from "../identity/people-store.ts";
 import { endOfJob, nextTry } from "./decisions/end-of-job.ts";
-import { type DueMail, dueMails, postpone, spreadWishes, wishForJob } from "./wish-store.ts";
+import {
+  type DueMail,
+  dueMails,
+  postpone,
+  spreadMailRequests,
+  requestMailOfJob,
+} from "./mail-request-store.ts";
 
 const LOOK_MS = 5_000;
 /** The notifier gives a mail server twenty seconds. */
@@ -49,7 +55,7 @@ export class JobMailer implements AsyncDisposable {
 
   async #look(signal: AbortSignal): Promise<void> {
     const { read, commit, now } = this.#deps;
-    await commit.run((db) => spreadWishes(db, now()));
+    await commit.run((db) => spreadMailRequests(db, now()));
     for (const mail of dueMails(read, now())) {
       if (signal.aborted) return;
       await this.#tell(mail);
@@ -68,7 +74,9 @@ export class JobMailer implements AsyncDisposable {
     );
     const again = isOver ? null : nextTry(mail.tries, now());
     await commit.run((db) =>
-      again === null ? wishForJob(db, mail.userId, mail.jobId, false) : postpone(db, mail, again),
+      again === null
+        ? requestMailOfJob(db, mail.userId, mail.jobId, false)
+        : postpone(db, mail, again),
     );
   }
 

@@ -102,7 +102,7 @@ export class PlacementSnapshots {
     const workload = this.#tables.workloads.of(job);
     const { workers: size, hub } = workload.gang(job);
     return {
-      ...{ job: job.id, ...wishesOf(job), isReached: workload.isReached, size, isFurther },
+      ...{ job: job.id, ...placementDemandOf(job), isReached: workload.isReached, size, isFurther },
       agentProtocol: workload.agentProtocol(job),
       hubBytes: hub === null ? null : Math.min(hub.bytes, largestBytes),
       ...(workload.hasSeveralGangs ? { before } : {}),
@@ -132,7 +132,7 @@ export class PlacementSnapshots {
       const attempt = jobs.liveAttempt(jobId)!;
       const home = members.ofAttempt(attempt.id).find(({ is_lead }) => is_lead === 1)!.node_id;
       return this.#transitions.vacancies(jobId).map(({ member, spending }) => ({
-        ...wishesOf({ ...job, ...spending }),
+        ...placementDemandOf({ ...job, ...spending }),
         agentProtocol: workloads.of(job).agentProtocol(job),
         ...{ job: jobId, member: member.id, home, hasPort: attempt.bridge_port !== null },
       }));
@@ -145,7 +145,7 @@ function memoryOf({ inventory }: NodeRow): number {
 }
 
 /** What a job asks of its workers, whichever of its members gets them. */
-function wishesOf(
+function placementDemandOf(
   job: JobRow,
 ): Omit<Vacancy, "job" | "member" | "home" | "hasPort" | "agentProtocol"> {
   return {

@@ -3,7 +3,7 @@
  * and a node that was away catches up. An order for another release than the one that runs here counts no more.
  */
 import { randomUUID } from "node:crypto";
-import type { RegisterRequest, UpgradeWish } from "@resontech/contracts/agent-protocol";
+import type { RegisterRequest, UpgradeRequest } from "@resontech/contracts/agent-protocol";
 import type { NodeReleaseFacts, NodeUpgradeFacts } from "@resontech/contracts/operator-nodes";
 import { ApiError } from "../api-error.ts";
 import type { WriteHandle } from "../db/open-database.ts";
@@ -22,7 +22,7 @@ const OVERDUE = {
 };
 
 type NodeFactsRow = { id: string; state: NodeState; release: string | null; well: number };
-type WishRow = {
+type UpgradeRow = {
   node_id: string;
   state: NodeState;
   order_id: string;
@@ -39,7 +39,7 @@ type WishRow = {
 export type UpgradePlan = {
   order: string;
   release: string;
-  wishes: { node: string; wave: number; wellBefore: number }[];
+  requests: { node: string; wave: number; wellBefore: number }[];
   underWay: string[];
   current: string[];
   /** Nodes that can't be told, with why. */
@@ -56,8 +56,8 @@ export class NodeUpgrades {
   readonly #heartbeats: Pick<Heartbeats, "silentMs">;
   /** What the appliance runs and gives out; null where it gives out nothing. */
   readonly #release: string | null;
-  readonly #wishes;
-  readonly #wish;
+  readonly #requests;
+  readonly #wanted;
 
   constructor(
     db: WriteHandle,
@@ -69,11 +69,11 @@ export class NodeUpgrades {
     this.#clock = clock;
     this.#heartbeats = heartbeats;
     this.#release = release;
-    this.#wishes = db.prepare<[string | null], WishRow>(
+    this.#requests = db.prepare<[string | null], UpgradeRow>(
       `SELECT u.*, n.state FROM node_upgrades u JOIN nodes n ON n.id = u.node_id
        WHERE u.release = ? AND n.state IN ('READY', 'SUSPECT', 'DEAD') ORDER BY u.wave, u.node_id`,
     );
-    this.#wish = db.prepare<[string, string | null], WishRow>(
+    this.#wanted = db.prepare<[string, string | null], UpgradeRow>(
       `SELECT u.*, n.state FROM node_upgrades u JOIN nodes n ON n.id = u.node_id
        WHERE u.node_id = ? AND u.release = ? AND u.ended_at IS NULL`,
     );
@@ -100,7 +100,7 @@ export class NodeUpgrades {
     const chosen = nodes.filter(
       ({ id }) => (named === null || named.includes(id)) && !except.includes(id),
     );
-    const underWay = this.#wishes
+    const underWay = this.#requests
       .all(release)
       .filter((row) => this.#ordered(row).state === "begun")
       .map(({ node_id }) => node_id);
@@ -114,7 +114,7 @@ export class NodeUpgrades {
     const wellOf = new Map(wanting.map(({ id, well }) => [id, well]));
     return {
       ...{ order: randomUUID(), release, underWay },
-      wishes: wavesOf([...awake, ...away].map(({ id }) => id)).map((one) => ({
+      requests: wavesOf([...awake, ...away].map(({ id }) => id)).map((one) => ({
         ...one,
         wellBefore: wellOf.get(one.node) ?? 0,
       })),
@@ -137,13 +137,13 @@ export class NodeUpgrades {
   }
 
   /** Inside a transaction. */
-  note({ order, release }: UpgradePlan, wish: UpgradePlan["wishes"][number]): void {
+  note({ order, release }: UpgradePlan, wanted: UpgradePlan["requests"][number]): void {
     this.#db
       .prepare(
         `INSERT OR REPLACE INTO node_upgrades (node_id, order_id, release, wave, well_before, ordered_at)
          VALUES (?, ?, ?, ?, ?, ?)`,
       )
-      .run(wish.node, order, release, wish.wave, wish.wellBefore, this.#clock.now());
+      .run(wanted.node, order, release, wanted.wave, wanted.wellBefore, this.#clock.now());
   }
 
   /** What a node told of itself when it registered: its order may have ended by that. Inside a transaction, after its workers are stored. */
@@ -151,18 +151,18 @@ export class NodeUpgrades {
     this.#db
       .prepare("UPDATE nodes SET release = ?, release_at = registered_at WHERE id = ?")
       .run(release ?? null, node);
-    const wish = this.#wish.get(node, this.#release);
-    if (wish === undefined) return;
+    const wanted = this.#wanted.get(node, this.#release);
+    if (wanted === undefined) return;
     const well = inventory.workers.filter(({ healthy }) => healthy).length;
-    if (upgradeFailed?.order === wish.order_id) this.#end(node, upgradeFailed);
-    else if (release === wish.release && well >= wish.well_before) this.#end(node, null);
+    if (upgradeFailed?.order === wanted.order_id) this.#end(node, upgradeFailed);
+    else if (release === wanted.release && well >= wanted.well_before) this.#end(node, null);
   }
 
   /** Whether the node is to begin and was not told yet. */
   isDue(node: string): boolean {
-    const wish = this.#wish.get(node, this.#release);
-    if (wish === undefined || wish.begun_at !== null) return false;
-    return mayBegin(this.#wishes.all(this.#release).map((row) => this.#ordered(row))).has(node);
+    const wanted = this.#wanted.get(node, this.#release);
+    if (wanted === undefined || wanted.begun_at !== null) return false;
+    return mayBegin(this.#requests.all(this.#release).map((row) => this.#ordered(row))).has(node);
   }
 
   /** Before the node is told. Inside a transaction. */
@@ -173,16 +173,16 @@ export class NodeUpgrades {
   }
 
   /** What the node is told with each beat until its order ends; undefined for nothing. */
-  told(node: string): UpgradeWish | undefined {
-    const wish = this.#wish.get(node, this.#release);
-    return wish === undefined || wish.begun_at === null
+  told(node: string): UpgradeRequest | undefined {
+    const wanted = this.#wanted.get(node, this.#release);
+    return wanted === undefined || wanted.begun_at === null
       ? undefined
-      : { order: wish.order_id, release: wish.release };
+      : { order: wanted.order_id, release: wanted.release };
   }
 
   /** By node; nodes that never registered are not in it. */
   facts(): NodeReleaseFacts[] {
-    const rows = this.#wishes.all(this.#release);
+    const rows = this.#requests.all(this.#release);
     const ordered = rows.map((row) => this.#ordered(row));
     const byNode = new Map(rows.map((row) => [row.node_id, this.#facts(row, ordered)]));
     return this.#db
@@ -191,7 +191,7 @@ export class NodeUpgrades {
       .map(({ id, release }) => ({ node: id, release, upgrade: byNode.get(id) ?? null }));
   }
 
-  #facts(row: WishRow, ordered: readonly OrderedNode[]): NodeUpgradeFacts {
+  #facts(row: UpgradeRow, ordered: readonly OrderedNode[]): NodeUpgradeFacts {
     const { state, wave } = this.#ordered(row);
     const failed =
       state !== "failed"
@@ -205,7 +205,7 @@ export class NodeUpgrades {
     };
   }
 
-  #ordered({ node_id: node, wave, state, begun_at, ended_at, code }: WishRow): OrderedNode {
+  #ordered({ node_id: node, wave, state, begun_at, ended_at, code }: UpgradeRow): OrderedNode {
     const isAway =
       state === "DEAD" || (state === "SUSPECT" && this.#heartbeats.silentMs(node) >= AWAY_MS);
     if (ended_at !== null) return { node, wave, isAway, state: code === null ? "done" : "failed" };

@@ -4,7 +4,7 @@ import { findPlatformKeys } from "../identity/decisions/platform-key.ts";
 import type { AcceptedInput } from "../kernel/accepted-task.ts";
 import type { StoredTask } from "../kernel/stored-tasks.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { isSameContent, onlyImagesOf, wishesOf } from "./decisions/resubmission.ts";
+import { isSameContent, onlyImagesOf, submittedChoicesOf } from "./decisions/resubmission.ts";
 import { selectWorkers } from "./decisions/worker-selection.ts";
 import { inParallel, readObject } from "./read-objects.ts";
 import type { ValidatedTask, ValidationDeps } from "./validated-task.ts";
@@ -35,7 +35,7 @@ export async function validateAgain(deps: Deps, task: StoredTask): Promise<Valid
   const inputs = found.filter((input) => input !== null);
   const { workers, catalogue } = deps;
   const selection = selectWorkers(
-    wishesOf(task),
+    submittedChoicesOf(task),
     task.shardUncompressedBytes.length,
     workers(),
     catalogue(),

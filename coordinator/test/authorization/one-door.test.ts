@@ -52,7 +52,7 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "whether a model would leave its project; it refuses more, and lets nothing through",
     texts: ["findBucket(read, bucket)?.projectId !== callerOfRequest(request).projectId"],
   },
-  "job-mails/wish-store.ts": {
+  "job-mails/mail-request-store.ts": {
     why: "the caller's own wishes, looked up and written",
     texts: Array<string>(5).fill(BY_USER),
   },

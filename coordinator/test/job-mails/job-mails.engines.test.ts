@@ -12,7 +12,11 @@ import { notifier as part } from "@resontech/notifier/part";
 import { GroupCommit } from "../../src/db/group-commit.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
 import { JobMailer } from "../../src/job-mails/job-mailer.ts";
-import { wishesOf, wishForAll, wishForJob } from "../../src/job-mails/wish-store.ts";
+import {
+  mailRequestsOf,
+  requestMailOfAll,
+  requestMailOfJob,
+} from "../../src/job-mails/mail-request-store.ts";
 import { RunningCoordinator } from "../helper/running-coordinator.ts";
 
 /** A job of the user in the own project. @param endedAt null while it runs */
@@ -138,8 +142,8 @@ t.test(
     job("of-all");
     // Bert is in no project any more, Cleo has no address.
     for (const user of ["u_1", "u_2", "u_3"])
-      await commit.run((handle) => wishForJob(handle, user, "single", true));
-    await commit.run((handle) => wishForAll(handle, "u_1", true, clock.now));
+      await commit.run((handle) => requestMailOfJob(handle, user, "single", true));
+    await commit.run((handle) => requestMailOfAll(handle, "u_1", true, clock.now));
 
     let running = mailer();
     await afterMoreLooks();
@@ -186,8 +190,8 @@ t.test(
     clock.now += 10_000_000;
     await afterMoreLooks();
     t.equal(server.mails.length, 2, "once");
-    t.same(wishesOf(opened.read, "u_1"), { all: true, jobs: [] });
-    t.same(wishesOf(opened.read, "u_3").jobs, [], "who has no address hears nothing");
+    t.same(mailRequestsOf(opened.read, "u_1"), { all: true, jobs: [] });
+    t.same(mailRequestsOf(opened.read, "u_3").jobs, [], "who has no address hears nothing");
     await running[Symbol.asyncDispose]();
   },
 );

@@ -57,7 +57,7 @@ function fleet(t: Test, nodes: readonly string[]) {
     const plan = upgrades.plan(named, except);
     await commit.run(() => {
       upgrades.replaceOrders(plan);
-      for (const wish of plan.wishes) upgrades.note(plan, wish);
+      for (const wanted of plan.requests) upgrades.note(plan, wanted);
     });
     return plan;
   };
@@ -140,7 +140,7 @@ t.test("a node that is away catches up, and one that is excepted stays as it is"
   world.parts.db.exec("UPDATE nodes SET state = 'DEAD' WHERE id = 'a'");
   const plan = await order(null, ["c"]);
   t.same(
-    plan.wishes.map(({ node }) => node),
+    plan.requests.map(({ node }) => node),
     ["b", "a"],
     "the first is one that answers",
   );
@@ -160,7 +160,7 @@ t.test("who is silent on a long lease is away after a minute, though not dead", 
   world.crash();
   const plan = await order();
   t.same(
-    plan.wishes.map(({ node }) => node),
+    plan.requests.map(({ node }) => node),
     ["b", "a"],
     "the first is one that answers",
   );
@@ -178,7 +178,7 @@ t.test("another order takes the place of one, and leaves alone what is under way
   const first = await order();
   await told();
   const second = await order(["c"]);
-  t.same([second.underWay, second.wishes.map(({ node }) => node)], [["a"], ["c"]]);
+  t.same([second.underWay, second.requests.map(({ node }) => node)], [["a"], ["c"]]);
   t.match(upgradeOf("a"), { order: first.order, state: "begun" });
   t.equal(upgradeOf("b"), null);
 });
@@ -200,7 +200,7 @@ t.test("who does not say its release is left out by name", async (t) => {
     { code: "not_found" },
     "it never registered",
   );
-  t.same((await order(null, ["c"])).wishes.length, 1, "and may be excepted");
+  t.same((await order(null, ["c"])).requests.length, 1, "and may be excepted");
 });
 
 t.test("what an older coordinator registered since counts for nothing", async (t) => {

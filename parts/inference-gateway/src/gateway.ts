@@ -8,7 +8,7 @@ import type { Replica } from "./admission.ts";
 import type { Admissions } from "./admissions.ts";
 import { admit, refusalOf } from "./admit.ts";
 import type { Callbacks } from "./callbacks/callbacks.ts";
-import { wishCallback } from "./callbacks/wish-callback.ts";
+import { requestCallback } from "./callbacks/request-callback.ts";
 import { type AskedOf, Exchange } from "./exchange.ts";
 import { leadPredict } from "./lead-predict.ts";
 import type { Outbound } from "./outbound/outbound.ts";
@@ -161,7 +161,7 @@ async function predict(
 ): Promise<CallOutcome | null> {
   // A program of its own streams what it likes: an answer that is kept first would come as a whole.
   const wished =
-    route.api === "own" ? null : wishCallback(parts, route, request.headers["x-callback-url"]);
+    route.api === "own" ? null : requestCallback(parts, route, request.headers["x-callback-url"]);
   if (wished !== null && "refusal" in wished) {
     refuse(request, response, wished.refusal);
     return null;

@@ -6,7 +6,7 @@ import { CONTAINER_SILENT_MS } from "@resontech/contracts/container-spec";
 import { PREDICT_MS } from "@resontech/contracts/predictor-spec";
 import type { Logger } from "pino";
 import type { Callbacks } from "./callbacks/callbacks.ts";
-import { CALLBACKS_FULL, type CallbackWish } from "./callbacks/wish-callback.ts";
+import { CALLBACKS_FULL, type CallbackRequest } from "./callbacks/request-callback.ts";
 import { type AskedOf, Exchange } from "./exchange.ts";
 import type { ShownKey } from "./may-call.ts";
 import { readNamedUrl } from "./named-url.ts";
@@ -38,7 +38,7 @@ export type Led = {
   counted: CountedCall;
   asked: AskedOf;
   /** Whom the answer is posted to as well. */
-  callback: CallbackWish | null;
+  callback: CallbackRequest | null;
 };
 
 /** @returns how the call went; null where no replica was asked */

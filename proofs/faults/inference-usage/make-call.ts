@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { type Agent, type IncomingMessage, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 
-export type Wish = {
+export type CallSpec = {
   user: string;
   promptTokens: number;
   maxTokens: number;
@@ -23,7 +23,7 @@ export async function makeCall(
   socketPath: string,
   agent: Agent,
   key: string,
-  wish: Wish,
+  wish: CallSpec,
 ): Promise<Made> {
   const { user, promptTokens, maxTokens, isStream, leavesAfter } = wish;
   const body = JSON.stringify({

@@ -4,7 +4,7 @@ import type { MemberBridge } from "@resontech/contracts/agent-protocol";
 import { formatFence } from "@resontech/contracts/fence";
 import type { UidRange } from "@resontech/contracts/uid-range";
 import type { Logger } from "pino";
-import type { Enclosure, ImageWishes, Kept, Proof, Run, Work } from "../enclosure.ts";
+import type { Enclosure, ImageRequest, Kept, Proof, Run, Work } from "../enclosure.ts";
 import { EnclosureFailedError } from "../substrate-errors.ts";
 import { ContainerRun } from "./container-run.ts";
 import {
@@ -114,7 +114,7 @@ export class ContainerEnclosure implements Enclosure {
     cpSync(this.#parts.runnersDir, this.#disk.path("runner"), { recursive: true });
   }
 
-  async haveImage({ login, onProgress }: ImageWishes, until: AbortSignal): Promise<boolean> {
+  async haveImage({ login, onProgress }: ImageRequest, until: AbortSignal): Promise<boolean> {
     const { containers } = this.#parts;
     const { image } = this.#work;
     if (await this.#ask(() => containers.hasImage(image), until)) return false;

@@ -76,15 +76,15 @@ export async function operatorNodeRoutes(
     async ({ nodes: named, except }, request) => {
       const plan = upgrades.plan(named, except);
       await commit.run(() => upgrades.replaceOrders(plan));
-      for (const wish of plan.wishes)
+      for (const wanted of plan.requests)
         await changeNode(
           request,
           commit,
-          { node: wish.node, change: "upgrade-ordered", release: plan.release },
-          () => upgrades.note(plan, wish),
+          { node: wanted.node, change: "upgrade-ordered", release: plan.release },
+          () => upgrades.note(plan, wanted),
         );
       const { release, underWay, current, leftOut } = plan;
-      const ordered = [...underWay, ...plan.wishes.map(({ node }) => node)];
+      const ordered = [...underWay, ...plan.requests.map(({ node }) => node)];
       return { release, ordered, current, leftOut };
     },
   );

@@ -7,7 +7,12 @@ import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
 import type { GroupCommit } from "../../db/group-commit.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
-import { MOST_WISHES, wishesOf, wishForAll, wishForJob } from "../../job-mails/wish-store.ts";
+import {
+  MOST_MAIL_REQUESTS,
+  mailRequestsOf,
+  requestMailOfAll,
+  requestMailOfJob,
+} from "../../job-mails/mail-request-store.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { authorizedRow, callerOfRequest } from "../authorization.ts";
 import { responses } from "../responses.ts";
@@ -38,7 +43,7 @@ export const jobMailRoutes: FastifyPluginAsyncTypebox<JobMailRoutesDeps> = async
       schema: { summary: "Of which jobs' ends the caller wants a mail", ...{ tags, response } },
       config: own,
     },
-    async (request) => wishesOf(read, callerOfRequest(request).userId),
+    async (request) => mailRequestsOf(read, callerOfRequest(request).userId),
   );
 
   app.put(
@@ -77,8 +82,8 @@ export const jobMailRoutes: FastifyPluginAsyncTypebox<JobMailRoutesDeps> = async
 
   async function setAll(request: FastifyRequest, isWanted: boolean): Promise<JobMailsReply> {
     const { userId } = callerOfRequest(request);
-    await commit.run((db) => wishForAll(db, userId, isWanted, now()));
-    return wishesOf(read, userId);
+    await commit.run((db) => requestMailOfAll(db, userId, isWanted, now()));
+    return mailRequestsOf(read, userId);
   }
 
   async function setOne(
@@ -88,9 +93,9 @@ export const jobMailRoutes: FastifyPluginAsyncTypebox<JobMailRoutesDeps> = async
   ): Promise<JobMailsReply> {
     const { userId } = callerOfRequest(request);
     const { id } = await authorizedRow(request, "job.read", kernel.job(job));
-    if (isWanted && wishesOf(read, userId).jobs.length >= MOST_WISHES)
-      throw new ApiError("quota_exceeded", `more than ${MOST_WISHES} jobs are waited for`);
-    await commit.run((db) => wishForJob(db, userId, id, isWanted));
-    return wishesOf(read, userId);
+    if (isWanted && mailRequestsOf(read, userId).jobs.length >= MOST_MAIL_REQUESTS)
+      throw new ApiError("quota_exceeded", `more than ${MOST_MAIL_REQUESTS} jobs are waited for`);
+    await commit.run((db) => requestMailOfJob(db, userId, id, isWanted));
+    return mailRequestsOf(read, userId);
   }
 };

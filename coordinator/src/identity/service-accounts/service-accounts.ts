@@ -47,7 +47,7 @@ export type ServiceAccountsDeps = {
   now: () => number;
 };
 
-export type AccountWish = {
+export type AccountRequest = {
   projectId: string;
   name: string;
   scopes: readonly ServiceAccountScope[];
@@ -55,7 +55,7 @@ export type AccountWish = {
   createdBy: string;
 };
 /** Before anything is made, so that the log names it first. */
-export type PlannedAccount = AccountWish & {
+export type PlannedAccount = AccountRequest & {
   id: string;
   clientId: string;
   key: AccountKey;
@@ -77,7 +77,7 @@ export class ServiceAccounts {
   }
 
   /** @throws ApiError too_many_service_accounts, service_account_key_invalid */
-  plan(wish: AccountWish): PlannedAccount {
+  plan(wish: AccountRequest): PlannedAccount {
     const { read, now } = this.#deps;
     const createdAt = now();
     requireRoom(read, wish.projectId, createdAt);

@@ -32,7 +32,7 @@ export function chooseImages(
   if (serving.length === 0)
     throw new ApiError(
       "image_unavailable",
-      `this release has ${describe(images)}; none runs on ${wishOf(selection)}`,
+      `this release has ${describe(images)}; none runs on ${requestOf(selection)}`,
     );
   const hub = hasHub ? imageOfHub(needsOf(images)).image : null;
   if (hub !== null) judge(hub);
@@ -96,7 +96,7 @@ function describe(images: readonly JobImage[]): string {
     .join(", ");
 }
 
-function wishOf(selection: WorkerSelection): string {
+function requestOf(selection: WorkerSelection): string {
   return selection.kind === "auto" && selection.gpuModels !== null
     ? selection.gpuModels.join(", ")
     : "the workers asked for";

@@ -13,7 +13,7 @@ export function isSameContent(one: Content, other: Content): boolean {
 }
 
 /** The selection as a submission says it, so that it is judged by today's workers. */
-export function wishesOf({
+export function submittedChoicesOf({
   selection,
   estimatedMemoryMb,
 }: Pick<StoredTask, "selection" | "estimatedMemoryMb">): Pick<

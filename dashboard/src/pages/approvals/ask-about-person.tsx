@@ -10,7 +10,7 @@ import { useKept } from "../../ui/use-kept.ts";
 import { askAndSign } from "./sign.ts";
 import styles from "./approvals.module.css";
 
-type Wish = Record<string, string>;
+type Draft = Record<string, string>;
 type AskedField = { name: string; id: string; label: string; placeholder?: string; most?: number };
 /** @property kind of the request, and the form's id @property action that the caller must be allowed */
 type Form = {
@@ -19,7 +19,7 @@ type Form = {
   title: string;
   says: string;
   fields: readonly AskedField[];
-  what: (wish: (name: string) => string) => Requested;
+  what: (draft: (name: string) => string) => Requested;
 };
 
 const PSEUDONYM = { label: "Pseudonym in the audit log", placeholder: "u_…" };
@@ -36,9 +36,9 @@ export const FORMS: readonly Form[] = [
       { name: "request", id: "request", label: "Name of the person's request in your files" },
       { name: "legalBasis", id: "legal-basis", label: "Legal basis", placeholder: "gdpr-17" },
     ],
-    what: (wish) => ({
-      ...{ kind: "erasure", subject: wish("subject") },
-      ...{ request: wish("request"), legalBasis: wish("legalBasis") },
+    what: (draft) => ({
+      ...{ kind: "erasure", subject: draft("subject") },
+      ...{ request: draft("request"), legalBasis: draft("legalBasis") },
     }),
   },
   {
@@ -50,7 +50,7 @@ export const FORMS: readonly Form[] = [
       { name: "subject", id: "hold-subject", ...PSEUDONYM },
       { id: "hold-name", ...HOLD_NAME },
     ],
-    what: (wish) => ({ kind: "hold", subject: wish("subject"), hold: wish("hold") }),
+    what: (draft) => ({ kind: "hold", subject: draft("subject"), hold: draft("hold") }),
   },
   {
     kind: "lift",
@@ -61,7 +61,7 @@ export const FORMS: readonly Form[] = [
       { name: "subject", id: "lift-subject", ...PSEUDONYM },
       { id: "lift-name", ...HOLD_NAME },
     ],
-    what: (wish) => ({ kind: "lift", subject: wish("subject"), hold: wish("hold") }),
+    what: (draft) => ({ kind: "lift", subject: draft("subject"), hold: draft("hold") }),
   },
   {
     kind: "disclosure",
@@ -76,9 +76,9 @@ export const FORMS: readonly Form[] = [
       { name: "shard", id: "disclosure-shard", label: "Shard of the log", placeholder: "2026" },
       { name: "receiver", id: "disclosure-receiver", label: "Who gets the file" },
     ],
-    what: (wish) => ({
-      ...{ kind: "disclosure", shard: wish("shard"), receiver: wish("receiver") },
-      subjects: wish("subjects").split(/\s+/),
+    what: (draft) => ({
+      ...{ kind: "disclosure", shard: draft("shard"), receiver: draft("receiver") },
+      subjects: draft("subjects").split(/\s+/),
     }),
   },
 ];
@@ -86,11 +86,11 @@ export const FORMS: readonly Form[] = [
 /** Nothing for whoever may not ask for it. */
 export function AskAboutPerson({ form }: { form: Form }) {
   const { kind, title, says, fields, what } = form;
-  const [wish, setWish] = useKept<Wish>(`rt-${kind}`, {});
+  const [draft, setDraft] = useKept<Draft>(`rt-${kind}`, {});
   const mayAsk = useMay(form.action);
   const asking = useAction(async () => {
-    await askAndSign(what((name) => (wish[name] ?? "").trim()));
-    setWish({});
+    await askAndSign(what((name) => (draft[name] ?? "").trim()));
+    setDraft({});
   });
   if (!mayAsk) return null;
   return (
@@ -112,8 +112,8 @@ export function AskAboutPerson({ form }: { form: Form }) {
               maxLength={most}
               autoComplete="off"
               placeholder={placeholder}
-              value={wish[name] ?? ""}
-              onChange={({ target }) => setWish({ ...wish, [name]: target.value })}
+              value={draft[name] ?? ""}
+              onChange={({ target }) => setDraft({ ...draft, [name]: target.value })}
             />
           </Field>
         ))}

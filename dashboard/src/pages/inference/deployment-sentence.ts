@@ -8,7 +8,7 @@ export function deploymentSentence({
   startedAt,
 }: Pick<DeploymentReply, "detail" | "replicas" | "startedAt">): string {
   const { state, waitingFor, desired, attempt } = detail;
-  // A deployment that has ended keeps the wish that ended it.
+  // A deployment that has ended keeps the draft that ended it.
   if (desired === "stop" && !isTerminal(state)) return "It was asked to stop, and takes no call.";
   const ready = replicas.filter(({ isReady }) => isReady).length;
   switch (state) {

@@ -14,13 +14,16 @@ import styles from "./job-page.module.css";
 
 /** Where outputs leave by approval alone, whoever asks reads these versions for a day after somebody approved. */
 export function RequestExport({ jobId, outputs }: { jobId: string; outputs: TaskOutputsReply }) {
-  const [wish, setWish] = useKept<{ keys: string[] | null; reason: string }>(`rt-export-${jobId}`, {
-    keys: null,
-    reason: "",
-  });
+  const [draft, setDraft] = useKept<{ keys: string[] | null; reason: string }>(
+    `rt-export-${jobId}`,
+    {
+      keys: null,
+      reason: "",
+    },
+  );
   const [isDone, setDone] = useState(false);
   const may = useMay("export.request");
-  const chosen = wish.keys ?? outputs.map(({ key }) => key);
+  const chosen = draft.keys ?? outputs.map(({ key }) => key);
   const request = useAction(async () => {
     const files = outputs
       .filter(({ key }) => chosen.includes(key))
@@ -28,10 +31,10 @@ export function RequestExport({ jobId, outputs }: { jobId: string; outputs: Task
     await ask("POST", "/api/approvals", {
       body: {
         what: { kind: "export", jobId, files },
-        ...(wish.reason === "" ? {} : { reason: wish.reason }),
+        ...(draft.reason === "" ? {} : { reason: draft.reason }),
       },
     });
-    setWish({ keys: null, reason: "" });
+    setDraft({ keys: null, reason: "" });
     setDone(true);
   });
   if (!may) return null;
@@ -58,8 +61,8 @@ export function RequestExport({ jobId, outputs }: { jobId: string; outputs: Task
                 type="checkbox"
                 checked={chosen.includes(key)}
                 onChange={({ target }) =>
-                  setWish({
-                    ...wish,
+                  setDraft({
+                    ...draft,
                     keys: target.checked ? [...chosen, key] : chosen.filter((one) => one !== key),
                   })
                 }
@@ -72,8 +75,8 @@ export function RequestExport({ jobId, outputs }: { jobId: string; outputs: Task
           <input
             maxLength={500}
             autoComplete="off"
-            value={wish.reason}
-            onChange={({ target }) => setWish({ ...wish, reason: target.value })}
+            value={draft.reason}
+            onChange={({ target }) => setDraft({ ...draft, reason: target.value })}
           />
         </Field>
         <div>

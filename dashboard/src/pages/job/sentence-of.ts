@@ -7,7 +7,7 @@ export function sentenceOf({
   workers,
 }: Pick<DashboardJobWithWorkers, "detail" | "workers">): string {
   const { state, waitingFor, rounds, desired, attempt } = detail;
-  // A job that has ended keeps the wish that ended it.
+  // A job that has ended keeps the draft that ended it.
   if (desired === "stop" && !isTerminal(state)) return "It was asked to stop, and its members end.";
   const sites = workers.filter(({ site }) => site !== null).length;
   const on = sites === 0 ? "" : sites === 1 ? " on 1 site" : ` on ${sites} sites`;

@@ -160,15 +160,15 @@ export function KeysPage() {
 function Mint({ onMinted }: { onMinted: (key: MintedKeyReply) => void }) {
   const { projects } = useSession();
   const able = projects.filter(({ role }) => role === "project-lead" || role === "researcher");
-  const [wish, setWish] = useKept("rt-mint", FIRST);
-  const projectId = able.some(({ id }) => id === wish.projectId)
-    ? wish.projectId
+  const [draft, setDraft] = useKept("rt-mint", FIRST);
+  const projectId = able.some(({ id }) => id === draft.projectId)
+    ? draft.projectId
     : (able[0]?.id ?? "");
   const mint = useAction(async () => {
-    const { name, scopes, days } = wish;
+    const { name, scopes, days } = draft;
     const body = { name, projectId, scopes, expiresInDays: days };
     onMinted(await ask<MintedKeyReply>("POST", "/api/keys", { body }));
-    setWish(FIRST);
+    setDraft(FIRST);
   });
   return (
     <Panel title="Mint a key">
@@ -186,15 +186,15 @@ function Mint({ onMinted }: { onMinted: (key: MintedKeyReply) => void }) {
             required
             maxLength={64}
             autoComplete="off"
-            value={wish.name}
-            onChange={({ target }) => setWish({ ...wish, name: target.value })}
+            value={draft.name}
+            onChange={({ target }) => setDraft({ ...draft, name: target.value })}
           />
         </Field>
         <Field label="Project">
           <select
             required
             value={projectId}
-            onChange={({ target }) => setWish({ ...wish, projectId: target.value })}
+            onChange={({ target }) => setDraft({ ...draft, projectId: target.value })}
           >
             {able.map(({ id, name }) => (
               <option key={id} value={id}>
@@ -210,13 +210,13 @@ function Mint({ onMinted }: { onMinted: (key: MintedKeyReply) => void }) {
               <input
                 type="checkbox"
                 value={scope}
-                checked={wish.scopes.includes(scope)}
+                checked={draft.scopes.includes(scope)}
                 onChange={({ target }) =>
-                  setWish({
-                    ...wish,
+                  setDraft({
+                    ...draft,
                     scopes: target.checked
-                      ? [...wish.scopes, scope]
-                      : wish.scopes.filter((one) => one !== scope),
+                      ? [...draft.scopes, scope]
+                      : draft.scopes.filter((one) => one !== scope),
                   })
                 }
               />{" "}
@@ -230,8 +230,8 @@ function Mint({ onMinted }: { onMinted: (key: MintedKeyReply) => void }) {
             required
             min={1}
             max={MAX_KEY_DAYS}
-            value={wish.days}
-            onChange={({ target }) => setWish({ ...wish, days: target.valueAsNumber })}
+            value={draft.days}
+            onChange={({ target }) => setDraft({ ...draft, days: target.valueAsNumber })}
           />
         </Field>
         <p>Minting asks for your second factor, where that is longer than five minutes ago.</p>
@@ -240,7 +240,7 @@ function Mint({ onMinted }: { onMinted: (key: MintedKeyReply) => void }) {
             id="mint-key"
             look="main"
             type="submit"
-            isDisabled={mint.isBusy || wish.scopes.length === 0}
+            isDisabled={mint.isBusy || draft.scopes.length === 0}
           >
             Mint the key
           </Button>

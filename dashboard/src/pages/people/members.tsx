@@ -132,10 +132,10 @@ function AddMember({
   name: string;
   onDone: () => Promise<void>;
 }) {
-  const [wish, setWish] = useKept(name, FIRST);
+  const [draft, setDraft] = useKept(name, FIRST);
   const add = useAction(async () => {
-    await ask("POST", path, { body: wish });
-    setWish(FIRST);
+    await ask("POST", path, { body: draft });
+    setDraft(FIRST);
     await onDone();
   });
   return (
@@ -153,14 +153,14 @@ function AddMember({
           required
           maxLength={64}
           autoComplete="off"
-          value={wish.username}
-          onChange={({ target }) => setWish({ ...wish, username: target.value })}
+          value={draft.username}
+          onChange={({ target }) => setDraft({ ...draft, username: target.value })}
         />
       </Field>
       <Field label="Role">
         <select
-          value={wish.role}
-          onChange={({ target }) => setWish({ ...wish, role: target.value })}
+          value={draft.role}
+          onChange={({ target }) => setDraft({ ...draft, role: target.value })}
         >
           {MEMBER_ROLES.map((role) => (
             <option key={role}>{role}</option>

@@ -15,14 +15,14 @@ export function ModelSwitch({ project }: { project: { id: string; name: string }
     queryFn: ({ signal }) => ask<ProjectReply[]>("GET", "/api/projects", { signal }),
   });
   // Shown until the appliance says what is in force.
-  const [wished, setWished] = useState<boolean | null>(null);
+  const [wanted, setWanted] = useState<boolean | null>(null);
   const change = useAction(async (refusesNonFinite: boolean) => {
-    setWished(refusesNonFinite);
+    setWanted(refusesNonFinite);
     try {
       await ask("PUT", `/api/projects/${project.id}/models`, { body: { refusesNonFinite } });
       await client.invalidateQueries({ queryKey: PROJECTS });
     } finally {
-      setWished(null);
+      setWanted(null);
     }
   });
   if (projects.isError)
@@ -34,7 +34,7 @@ export function ModelSwitch({ project }: { project: { id: string; name: string }
         <label>
           <input
             type="checkbox"
-            checked={wished ?? own?.refusesNonFinite === true}
+            checked={wanted ?? own?.refusesNonFinite === true}
             disabled={own === undefined || change.isBusy}
             onChange={({ target }) => change.run(target.checked)}
           />{" "}

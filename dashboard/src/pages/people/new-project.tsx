@@ -12,20 +12,20 @@ const FIRST = { name: "", team: "", lead: "" };
 
 /** A project of a team, with a bucket of its own and its first lead. */
 export function NewProject() {
-  const [wish, setWish] = useKept("rt-project", FIRST);
+  const [draft, setDraft] = useKept("rt-project", FIRST);
   const [said, setSaid] = useState("");
   const make = useAction(async () => {
     setSaid("");
-    const { name, team, lead } = wish;
+    const { name, team, lead } = draft;
     const body: CreateProjectBody = { name, lead, ...(team === "" ? {} : { team }) };
     await ask("POST", "/api/projects", { body });
-    setWish(FIRST);
+    setDraft(FIRST);
     setSaid(`${name} is there. ${lead} leads it, and takes its members in.`);
   });
   const field = (name: keyof typeof FIRST, isRequired = true) => ({
-    ...{ required: isRequired, maxLength: MAX_TITLE, autoComplete: "off", value: wish[name] },
+    ...{ required: isRequired, maxLength: MAX_TITLE, autoComplete: "off", value: draft[name] },
     onChange: ({ target }: { target: { value: string } }) =>
-      setWish({ ...wish, [name]: target.value }),
+      setDraft({ ...draft, [name]: target.value }),
   });
   return (
     <Panel title="Make a project">

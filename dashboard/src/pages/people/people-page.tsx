@@ -96,14 +96,14 @@ function Sessions({ people }: { people: readonly PersonReply[] }) {
 const FIRST = { userId: "", role: "security-officer", change: "grant", reason: "" };
 
 function AskForRole({ people }: { people: readonly PersonReply[] }) {
-  const [wish, setWish] = useKept("rt-role", FIRST);
+  const [draft, setDraft] = useKept("rt-role", FIRST);
   const [isDone, setDone] = useState(false);
   const request = useAction(async () => {
-    const { userId, role, change, reason } = wish;
+    const { userId, role, change, reason } = draft;
     await ask("POST", "/api/approvals", {
       body: { what: { kind: "role", userId, role, change }, ...(reason === "" ? {} : { reason }) },
     });
-    setWish(FIRST);
+    setDraft(FIRST);
     setDone(true);
   });
   return (
@@ -119,14 +119,14 @@ function AskForRole({ people }: { people: readonly PersonReply[] }) {
         <ChoosePerson
           label="Person"
           people={people}
-          value={wish.userId}
-          onChange={(chosen) => setWish({ ...wish, userId: chosen })}
+          value={draft.userId}
+          onChange={(chosen) => setDraft({ ...draft, userId: chosen })}
           isRequired
         />
         <Field label="Role">
           <select
-            value={wish.role}
-            onChange={({ target }) => setWish({ ...wish, role: target.value })}
+            value={draft.role}
+            onChange={({ target }) => setDraft({ ...draft, role: target.value })}
           >
             {GIVEN_ROLES.map((role) => (
               <option key={role}>{role}</option>
@@ -135,8 +135,8 @@ function AskForRole({ people }: { people: readonly PersonReply[] }) {
         </Field>
         <Field label="Change">
           <select
-            value={wish.change}
-            onChange={({ target }) => setWish({ ...wish, change: target.value })}
+            value={draft.change}
+            onChange={({ target }) => setDraft({ ...draft, change: target.value })}
           >
             <option value="grant">give it</option>
             <option value="revoke">take it</option>
@@ -145,8 +145,8 @@ function AskForRole({ people }: { people: readonly PersonReply[] }) {
         <Field label="Reason" hint="Whoever answers reads it.">
           <input
             maxLength={500}
-            value={wish.reason}
-            onChange={({ target }) => setWish({ ...wish, reason: target.value })}
+            value={draft.reason}
+            onChange={({ target }) => setDraft({ ...draft, reason: target.value })}
           />
         </Field>
         <p>

@@ -122,17 +122,17 @@ function MakeAccount({
   kept: string;
   onDone: () => Promise<void>;
 }) {
-  const [wish, setWish] = useKept(kept, FIRST);
+  const [draft, setDraft] = useKept(kept, FIRST);
   const make = useAction(async () => {
-    const { name, scopes } = wish;
-    await ask("POST", path, { body: { name, scopes, publicKey: publicKeyOf(wish.publicKey) } });
-    setWish(FIRST);
+    const { name, scopes } = draft;
+    await ask("POST", path, { body: { name, scopes, publicKey: publicKeyOf(draft.publicKey) } });
+    setDraft(FIRST);
     await onDone();
   });
   const toggle = (scope: ServiceAccountScope, isOn: boolean) =>
-    setWish({
-      ...wish,
-      scopes: isOn ? [...wish.scopes, scope] : wish.scopes.filter((one) => one !== scope),
+    setDraft({
+      ...draft,
+      scopes: isOn ? [...draft.scopes, scope] : draft.scopes.filter((one) => one !== scope),
     });
   return (
     <form
@@ -146,8 +146,8 @@ function MakeAccount({
           required
           maxLength={64}
           autoComplete="off"
-          value={wish.name}
-          onChange={({ target }) => setWish({ ...wish, name: target.value })}
+          value={draft.name}
+          onChange={({ target }) => setDraft({ ...draft, name: target.value })}
         />
       </Field>
       <fieldset>
@@ -156,7 +156,7 @@ function MakeAccount({
           <label key={scope}>
             <input
               type="checkbox"
-              checked={wish.scopes.includes(scope)}
+              checked={draft.scopes.includes(scope)}
               onChange={({ target }) => toggle(scope, target.checked)}
             />{" "}
             {scope}{" "}
@@ -171,12 +171,12 @@ function MakeAccount({
           required
           rows={4}
           maxLength={2_000}
-          value={wish.publicKey}
-          onChange={({ target }) => setWish({ ...wish, publicKey: target.value })}
+          value={draft.publicKey}
+          onChange={({ target }) => setDraft({ ...draft, publicKey: target.value })}
         />
       </Field>
       <p>
-        <Button type="submit" isDisabled={make.isBusy || wish.scopes.length === 0}>
+        <Button type="submit" isDisabled={make.isBusy || draft.scopes.length === 0}>
           Make the account for {SERVICE_ACCOUNT_DAYS} days
         </Button>
       </p>

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { REPLICA_WISH, type ReplicaWishFile } from "@resontech/contracts/replica-wish";
+import { REPLICA_SPEC, type ReplicaSpecFile } from "@resontech/contracts/replica-spec";
 import { wholeLines } from "@resontech/house/whole-lines";
 
 /** Linux counts processor time a hundred times a second. */
@@ -80,8 +80,8 @@ sys.exit(main(pathlib.Path(${JSON.stringify(root)})))`;
 
   /** As the agent passes it on. */
   wish(order: number, asleep: boolean): void {
-    const wish: ReplicaWishFile = { formatVersion: 1, order, asleep };
-    const file = join(this.#root, "rt/job", REPLICA_WISH);
+    const wish: ReplicaSpecFile = { formatVersion: 1, order, asleep };
+    const file = join(this.#root, "rt/job", REPLICA_SPEC);
     writeFileSync(`${file}.fresh`, JSON.stringify(wish));
     renameSync(`${file}.fresh`, file);
   }

@@ -1,13 +1,13 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import type { ReplicaWish } from "@resontech/contracts/agent-protocol";
-import { REPLICA_WISH, type ReplicaWishFile } from "@resontech/contracts/replica-wish";
+import type { ReplicaSpec } from "@resontech/contracts/agent-protocol";
+import { REPLICA_SPEC, type ReplicaSpecFile } from "@resontech/contracts/replica-spec";
 import type { MemberContext } from "./member-context.ts";
 
 /** Passes what is wished of a replica on to its program, by a file that it looks at. The newest wish alone counts. */
-export class ReplicaWishes {
+export class ReplicaSpecs {
   readonly #member: MemberContext;
-  #passed: ReplicaWish | null = null;
+  #passed: ReplicaSpec | null = null;
 
   constructor(member: MemberContext) {
     this.#member = member;
@@ -19,9 +19,9 @@ export class ReplicaWishes {
     const { wish } = journal.state.desired;
     if (wish === undefined || isDeepStrictEqual(wish, this.#passed)) return;
     const { area } = enclosure;
-    const file = area.path("job", REPLICA_WISH);
-    const fresh = area.path("job", `${REPLICA_WISH}.fresh`);
-    const said: ReplicaWishFile = { formatVersion: 1, ...wish };
+    const file = area.path("job", REPLICA_SPEC);
+    const fresh = area.path("job", `${REPLICA_SPEC}.fresh`);
+    const said: ReplicaSpecFile = { formatVersion: 1, ...wish };
     writeFileSync(fresh, JSON.stringify(said), { mode: 0o644 });
     renameSync(fresh, file);
     this.#passed = wish;

@@ -6,7 +6,7 @@ import type { Refusal } from "../refuse.ts";
 import type { Callbacks } from "./callbacks.ts";
 
 /** @property secret signs what is posted */
-export type CallbackWish = { url: string; secret: string };
+export type CallbackRequest = { url: string; secret: string };
 
 export const CALLBACKS_FULL: Refusal = {
   ...{ status: 503, type: "callbacks_full", retryAfterS: 60 },
@@ -14,7 +14,7 @@ export const CALLBACKS_FULL: Refusal = {
 };
 
 /** @param said header of the call @returns null where nobody is to be told; a refusal where nobody could be */
-export function wishCallback(
+export function requestCallback(
   {
     outbound,
     callbacks,
@@ -24,7 +24,7 @@ export function wishCallback(
   },
   { deployment, callback }: Route,
   said: string | string[] | undefined,
-): CallbackWish | { refusal: Refusal } | null {
+): CallbackRequest | { refusal: Refusal } | null {
   const url = typeof said === "string" && said !== "" ? said : (callback?.url ?? null);
   if (url === null) return null;
   if (callback === undefined)

@@ -4,9 +4,9 @@
  */
 
 /** Below `/rt/job`. */
-export const REPLICA_WISH = "wish.json";
+export const REPLICA_SPEC = "wish.json";
 
-export type ReplicaWishFile = {
+export type ReplicaSpecFile = {
   formatVersion: 1;
   /** Another one with each wish. */
   order: number;

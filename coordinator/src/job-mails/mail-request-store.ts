@@ -3,7 +3,7 @@ import type { JobState } from "@resontech/contracts/job-states";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 
 /** @property all of every job of the own @property jobs single ones that have not been told of */
-export type JobMailWishes = { all: boolean; jobs: string[] };
+export type JobMailRequests = { all: boolean; jobs: string[] };
 
 /** A mail whose job has ended. */
 export type DueMail = {
@@ -16,9 +16,9 @@ export type DueMail = {
 };
 
 /** More single wishes than anybody reads the mails of. */
-export const MOST_WISHES = 1_000;
+export const MOST_MAIL_REQUESTS = 1_000;
 
-export function wishesOf(db: ReadHandle, userId: string): JobMailWishes {
+export function mailRequestsOf(db: ReadHandle, userId: string): JobMailRequests {
   const all = db.prepare("SELECT 1 FROM job_mails_of_all WHERE user_id = ?").get(userId);
   const jobs = db
     .prepare<[string], string>("SELECT job_id FROM job_mails WHERE user_id = ? ORDER BY job_id")
@@ -27,7 +27,7 @@ export function wishesOf(db: ReadHandle, userId: string): JobMailWishes {
   return { all: all !== undefined, jobs };
 }
 
-export function wishForJob(
+export function requestMailOfJob(
   db: WriteHandle,
   userId: string,
   jobId: string,
@@ -40,7 +40,12 @@ export function wishForJob(
 }
 
 /** What ended before is not told. */
-export function wishForAll(db: WriteHandle, userId: string, isWanted: boolean, now: number): void {
+export function requestMailOfAll(
+  db: WriteHandle,
+  userId: string,
+  isWanted: boolean,
+  now: number,
+): void {
   if (isWanted)
     db.prepare("INSERT OR IGNORE INTO job_mails_of_all (user_id, since) VALUES (?, ?)").run(
       userId,
@@ -50,7 +55,7 @@ export function wishForAll(db: WriteHandle, userId: string, isWanted: boolean, n
 }
 
 /** Makes wishes for all into wishes for the jobs that ended since the last time. */
-export function spreadWishes(db: WriteHandle, now: number): void {
+export function spreadMailRequests(db: WriteHandle, now: number): void {
   db.prepare(
     `INSERT OR IGNORE INTO job_mails (user_id, job_id)
      SELECT jobs.user_id, jobs.id FROM job_mails_of_all AS wish JOIN jobs ON jobs.user_id = wish.user_id
