@@ -7,12 +7,17 @@ import { ERROR_CATALOGUE, type ErrorCode } from "@resontech/contracts/error-cata
 import type { PolicyId } from "@resontech/contracts/policies";
 import type { RowFilter, RowOwner } from "../db/row-filter.ts";
 import { type Action, ACTIONS, type ResourceOf } from "./actions.ts";
-import { type Asker, askerOf, type Given, rowClassOf } from "./asker.ts";
+import {
+  type CedarPrincipal,
+  cedarPrincipalOf,
+  type Given,
+  resourceClassOf,
+} from "./cedar-principal.ts";
 import type { Caller } from "./caller.ts";
 import { isPolicyId } from "./parse-policies.ts";
 import { policiesInForce } from "./policies-in-force.ts";
 import type { Answer, PolicySet } from "./policy-set.ts";
-import type { Place } from "./question.ts";
+import type { Place } from "./authorization-request.ts";
 import { type Allowance, filterOf } from "./reach.ts";
 import { REFUSAL_CODES } from "./refusals.ts";
 import { recentDecisions } from "./recent-decisions.ts";
@@ -53,9 +58,9 @@ export function decide<A extends Action>(
   asked: Asked<A>,
   given: Given = {},
 ): Verdict {
-  const asker = askerOf(caller, given);
-  recentDecisions.note(asker, action, asked);
-  return decideBy(policiesInForce(), asker, action, asked);
+  const principal = cedarPrincipalOf(caller, given);
+  recentDecisions.note(principal, action, asked);
+  return decideBy(policiesInForce(), principal, action, asked);
 }
 
 /** What is missing can be shown or asked for. */
@@ -66,10 +71,10 @@ const WITHIN_REACH: readonly ErrorCode[] = ["step_up_required", "approval_requir
  * Nothing is asked for by this, so no decision is kept.
  */
 export function mayAskFor(caller: Caller): Action[] {
-  const asker = askerOf(caller, {});
+  const principal = cedarPrincipalOf(caller, {});
   const policies = policiesInForce();
   return (Object.keys(ACTIONS) as Action[]).filter((action) => {
-    const verdict = decideBy(policies, asker, action, "rows");
+    const verdict = decideBy(policies, principal, action, "rows");
     return verdict.effect === "allow" || WITHIN_REACH.includes(verdict.code);
   });
 }
@@ -83,41 +88,44 @@ export function wouldAllow<A extends Action>(
   action: A,
   row: ResourceOf<A>,
 ): boolean {
-  return decideBy(policiesInForce(), askerOf(caller, {}), action, row).effect === "allow";
+  return decideBy(policiesInForce(), cedarPrincipalOf(caller, {}), action, row).effect === "allow";
 }
 
 /** {@link decide} by policies that need not be in force. Pure. @param asked a row with what the action's kind of row tells */
 export function decideBy(
   policies: PolicySet,
-  asker: Asker,
+  principal: CedarPrincipal,
   action: Action,
   asked: "rows" | "every" | RowOwner | null,
 ): Verdict {
-  const standing = standingOf(policies, asker, action);
+  const standing = standingOf(policies, principal, action);
   if (standing.effect === "deny" || asked === "rows") return standing;
   const outOfReach = () => refused(policies, OUT_OF_REACH[ACTIONS[action]]);
   if (asked === null) return outOfReach();
   if (asked === "every") return standing.rows === "all" ? standing : outOfReach();
   const { isAllowed, isGranted, by } = policies.answer({
-    ...{ action, caller: asker.class, circumstances: asker.circumstances },
-    row: rowClassOf(asker, action, asked),
+    ...{ action, principal: principal.class, context: principal.context },
+    resource: resourceClassOf(principal, action, asked),
   });
   if (isAllowed) return standing;
   return isGranted ? refusedBy(policies, by, action) : outOfReach();
 }
 
 /** What the caller may do it to, before a row is known. */
-function standingOf(policies: PolicySet, asker: Asker, action: Action): Verdict {
-  if (!policies.mayAsk(asker.class, action)) return refused(policies, NO_GRANT);
+function standingOf(policies: PolicySet, principal: CedarPrincipal, action: Action): Verdict {
+  if (!policies.mayAsk(principal.class, action)) return refused(policies, NO_GRANT);
   const kind = ACTIONS[action];
-  const { class: caller, circumstances } = asker;
+
   const answers: Answer[] = [];
   const ask = (isOwn: boolean, place: Place): boolean => {
-    const answer = policies.answer({ action, caller, circumstances, row: { isOwn, place } });
+    const answer = policies.answer({
+      ...{ action, principal: principal.class, context: principal.context },
+      resource: { isOwn, place },
+    });
     answers.push(answer);
     return answer.isAllowed;
   };
-  const own = ownOf(asker, action);
+  const own = ownOf(principal, action);
   const allowanceAt = (place: Place): Allowance => {
     const others = ask(false, place);
     return { others, own: own === null ? others : ask(true, place) };
@@ -125,7 +133,7 @@ function standingOf(policies: PolicySet, asker: Asker, action: Action): Verdict 
   // People are often the same in many projects.
   const known = new Map<string, Allowance>();
   const places = tells(kind, "projectId")
-    ? [...asker.places].map(([projectId, place]) => {
+    ? [...principal.places].map(([projectId, place]) => {
         const name = String(place);
         const allowance = known.get(name) ?? allowanceAt(place);
         known.set(name, allowance);
@@ -144,7 +152,7 @@ function standingOf(policies: PolicySet, asker: Asker, action: Action): Verdict 
 }
 
 /** What the caller's own rows of the action have in common; null where he has none. */
-function ownOf({ own }: Asker, action: Action): Asker["own"] | null {
+function ownOf({ own }: CedarPrincipal, action: Action): CedarPrincipal["own"] | null {
   const kind = ACTIONS[action];
   if (own.userId !== undefined && tells(kind, "userId")) return own;
   return own.node !== undefined && tells(kind, "node") ? own : null;

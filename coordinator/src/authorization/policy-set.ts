@@ -8,10 +8,14 @@ import {
 } from "@cedar-policy/cedar-wasm/nodejs";
 import { KEY_SCOPES, type KeyScope } from "@resontech/contracts/http-identity";
 import { type Action, ACTIONS, STAND_INS } from "./actions.ts";
-import { type CircumstanceName, CIRCUMSTANCES, circumstancesRead } from "./moment.ts";
+import { type ContextMember, CONTEXT_MEMBERS, contextMembersRead } from "./context-members.ts";
 import { parsePolicies, type Policy, type Refusal } from "./parse-policies.ts";
 import { digestOf, type PolicyFiles, PolicySetInvalid, SCHEMA_FILE } from "./policy-files.ts";
-import { type CallerClass, cedarCallOf, type Question } from "./question.ts";
+import {
+  type PrincipalClass,
+  cedarCallOf,
+  type AuthorizationRequest,
+} from "./authorization-request.ts";
 import { REFUSAL_CODES } from "./refusals.ts";
 import { RESOURCES } from "./resources.ts";
 
@@ -35,8 +39,8 @@ export class PolicySet {
   readonly policies: readonly PolicyFacts[];
   readonly #refusals: ReadonlyMap<string, Refusal>;
   readonly #actions: ReadonlyMap<string, ActionRules>;
-  /** Circumstances that its schema has. */
-  readonly #circumstances: ReadonlySet<string>;
+  /** Members of the context that its schema has. */
+  readonly #context: ReadonlySet<string>;
   readonly #answers = new Map<string, Answer>();
 
   /** @throws PolicySetInvalid for a set that is not well formed, or that leaves an action without a rule */
@@ -50,7 +54,7 @@ export class PolicySet {
     const schema = files.get(SCHEMA_FILE)!;
     const parsed = schemaOf(schema);
     this.#actions = actionRules(parsed, policies);
-    this.#circumstances = circumstancesOf(parsed);
+    this.#context = contextMembersOf(parsed);
     requireValid(schema, policies);
     this.policies = policies.map(({ id, file, json: { effect } }) => ({ id, file, effect }));
     this.#refusals = new Map(
@@ -64,7 +68,7 @@ export class PolicySet {
   }
 
   /** Whether callers of the kind may ask for it at all. */
-  mayAsk({ type }: CallerClass, action: Action): boolean {
+  mayAsk({ type }: PrincipalClass, action: Action): boolean {
     return this.#rulesOf(action).callers.has(type);
   }
 
@@ -74,12 +78,12 @@ export class PolicySet {
   }
 
   /** @throws PolicyEvaluationFailed */
-  answer(question: Question): Answer {
-    const key = this.#keyOf(question);
-    if (key === null) return this.#ask(question);
+  answer(request: AuthorizationRequest): Answer {
+    const key = this.#keyOf(request);
+    if (key === null) return this.#ask(request);
     const known = this.#answers.get(key);
     if (known !== undefined) return known;
-    const answer = this.#ask(question);
+    const answer = this.#ask(request);
     if (this.#answers.size >= MAX_ANSWERS) this.#answers.clear();
     this.#answers.set(key, answer);
     return answer;
@@ -96,9 +100,9 @@ export class PolicySet {
     throw new PolicyEvaluationFailed(`${action} is refused by no policy that has a code`);
   }
 
-  #ask({ action, ...question }: Question): Answer {
+  #ask({ action, ...request }: AuthorizationRequest): Answer {
     const asked = this.#rulesOf(action).decidedAs;
-    const call = cedarCallOf({ ...question, action: asked }, this.#circumstances);
+    const call = cedarCallOf({ ...request, action: asked }, this.#context);
     const { decision, by } = this.#authorize(call, this.sha256);
     if (decision === "allow") return { isAllowed: true, isGranted: true, by };
     if (by.length === 0) return { isAllowed: false, isGranted: false, by };
@@ -126,11 +130,11 @@ export class PolicySet {
   }
 
   /** What the answer depends on; null where that changes by itself. */
-  #keyOf({ action, caller, row, circumstances }: Question): string | null {
+  #keyOf({ action, principal, resource, context }: AuthorizationRequest): string | null {
     const { reads } = this.#rulesOf(action);
     if (reads.has("now")) return null;
-    const moment = [...reads].map((name) => circumstances[name]);
-    return JSON.stringify([action, caller, row, moment]);
+    const read = [...reads].map((name) => context[name]);
+    return JSON.stringify([action, principal, resource, read]);
   }
 
   #rulesOf(action: Action): ActionRules {
@@ -147,7 +151,7 @@ type ActionRules = {
   decidedAs: Action;
   callers: ReadonlySet<string>;
   scope: KeyScope | null;
-  reads: ReadonlySet<CircumstanceName>;
+  reads: ReadonlySet<ContextMember>;
 };
 type Schema = SchemaJson<string>[string];
 
@@ -189,7 +193,7 @@ function actionRules(schema: Schema, policies: readonly Policy[]): Map<string, A
         decidedAs: action as Action,
         callers: new Set(appliesTo.principalTypes),
         scope: KEY_SCOPES.find((scope) => groups.has(scope)) ?? null,
-        reads: new Set(its.flatMap(({ json }) => [...circumstancesRead(json)])),
+        reads: new Set(its.flatMap(({ json }) => [...contextMembersRead(json)])),
       };
       return [action, rules];
     }),
@@ -200,10 +204,10 @@ function actionRules(schema: Schema, policies: readonly Policy[]): Map<string, A
 }
 
 /** Names of what the schema tells of the moment; a type of another name is one that this release wrote, with all of them. */
-function circumstancesOf({ commonTypes }: Schema): ReadonlySet<string> {
+function contextMembersOf({ commonTypes }: Schema): ReadonlySet<string> {
   const told = commonTypes?.["Circumstances"];
   const isRecord = told !== undefined && "attributes" in told && told.attributes !== undefined;
-  return new Set(isRecord ? Object.keys(told.attributes) : CIRCUMSTANCES);
+  return new Set(isRecord ? Object.keys(told.attributes) : CONTEXT_MEMBERS);
 }
 
 /** The action itself and every group that it stands in. */

@@ -1,16 +1,21 @@
 import type { RowOwner } from "../db/row-filter.ts";
 import type { Action } from "./actions.ts";
-import { type Asker, rowClassOf } from "./asker.ts";
-import type { CallerClass, Circumstances, Place, RowClass } from "./question.ts";
+import { type CedarPrincipal, resourceClassOf } from "./cedar-principal.ts";
+import type {
+  PrincipalClass,
+  RequestContext,
+  Place,
+  ResourceClass,
+} from "./authorization-request.ts";
 
 /** What was asked to be decided, as far as policies can tell it from others: nobody can be found by it. */
 export type AskedDecision = {
   action: Action;
-  caller: CallerClass;
+  caller: PrincipalClass;
   /** What the caller is in his projects: each combination once, sorted. */
   places: readonly Place[];
-  asked: "rows" | "every" | "none" | RowClass;
-  moment: Omit<Circumstances, "now">;
+  asked: "rows" | "every" | "none" | ResourceClass;
+  moment: Omit<RequestContext, "now">;
 };
 
 /** Ages of a sign-in that are told apart here, in minutes: rules look at the first, sessions end with the third. */
@@ -22,13 +27,13 @@ const MAX_KEPT = 100_000;
 export class RecentDecisions {
   #times = new Map<string, number>();
 
-  note(asker: Asker, action: Action, asked: "rows" | "every" | RowOwner | null): void {
-    const key = JSON.stringify(askedDecisionOf(asker, action, asked));
+  note(principal: CedarPrincipal, action: Action, asked: "rows" | "every" | RowOwner | null): void {
+    const key = JSON.stringify(askedDecisionOf(principal, action, asked));
     const times = this.#times.get(key);
     if (times !== undefined || this.#times.size < MAX_KEPT) this.#times.set(key, (times ?? 0) + 1);
   }
 
-  /** Question, an {@link AskedDecision} as JSON, → how often; from now on it is counted anew. */
+  /** AuthorizationRequest, an {@link AskedDecision} as JSON, → how often; from now on it is counted anew. */
   take(): ReadonlyMap<string, number> {
     const taken = this.#times;
     this.#times = new Map();
@@ -40,26 +45,26 @@ export class RecentDecisions {
 export const recentDecisions = new RecentDecisions();
 
 function askedDecisionOf(
-  asker: Asker,
+  principal: CedarPrincipal,
   action: Action,
   asked: "rows" | "every" | RowOwner | null,
 ): AskedDecision {
-  const { now: _now, ...moment } = asker.circumstances;
-  const places = new Map([...asker.places.values()].map((place) => [String(place), place]));
+  const { now: _now, ...moment } = principal.context;
+  const places = new Map([...principal.places.values()].map((place) => [String(place), place]));
   return {
-    ...{ action, caller: asker.class },
+    ...{ action, caller: principal.class },
     places: [...places].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, place]) => place),
     asked:
       asked === null
         ? "none"
         : typeof asked === "string"
           ? asked
-          : rowClassOf(asker, action, asked),
+          : resourceClassOf(principal, action, asked),
     moment: { ...moment, signIn: roughly(moment.signIn) },
   };
 }
 
-function roughly(signIn: Circumstances["signIn"]): Circumstances["signIn"] {
+function roughly(signIn: RequestContext["signIn"]): RequestContext["signIn"] {
   if (signIn === null) return null;
   const { level, minutesAgo } = signIn;
   return { level, minutesAgo: AGES.find((age) => minutesAgo <= age) ?? 1_440 };

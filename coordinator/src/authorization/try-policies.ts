@@ -1,9 +1,9 @@
 /** What proposed policies would decide otherwise than those in force. Pure. */
 import { type Action, ACTIONS } from "./actions.ts";
-import type { Asker } from "./asker.ts";
+import type { CedarPrincipal } from "./cedar-principal.ts";
 import { decideBy, type Verdict } from "./decide.ts";
 import type { PolicySet } from "./policy-set.ts";
-import type { Place, RowClass } from "./question.ts";
+import type { Place, ResourceClass } from "./authorization-request.ts";
 import { UnlistableReach } from "./reach.ts";
 import type { AskedDecision } from "./recent-decisions.ts";
 import type { RowFilter, RowOwner } from "../db/row-filter.ts";
@@ -49,12 +49,12 @@ export function changedDecisions(
 
 function wordsFor(set: PolicySet, asked: AskedDecision, now: number): string {
   const places = new Map(asked.places.map((place, at) => [`project ${at}`, place]));
-  const asker: Asker = {
-    ...{ class: asked.caller, circumstances: momentOf(asked, now), places },
+  const principal: CedarPrincipal = {
+    ...{ class: asked.caller, context: momentOf(asked, now), places },
     own: ownOf(asked.caller.type),
   };
   try {
-    return wordsOf(decideBy(set, asker, asked.action, meantBy(asked.asked, asker)), places);
+    return wordsOf(decideBy(set, principal, asked.action, meantBy(asked.asked, principal)), places);
   } catch (error) {
     if (error instanceof UnlistableReach) return `fails: ${error.message}`;
     throw error;
@@ -62,20 +62,20 @@ function wordsFor(set: PolicySet, asked: AskedDecision, now: number): string {
 }
 
 /** A release before kept no `holds`: what it saw of the person stands in the caller. */
-function momentOf({ moment, caller }: AskedDecision, now: number): Asker["circumstances"] {
+function momentOf({ moment, caller }: AskedDecision, now: number): CedarPrincipal["context"] {
   const kept: Partial<AskedDecision["moment"]> = moment;
   const holds = kept.holds ?? (caller.type === "User" ? caller.roles : []);
   return { ...moment, holds, now };
 }
 
-function ownOf(type: AskedDecision["caller"]["type"]): Asker["own"] {
+function ownOf(type: AskedDecision["caller"]["type"]): CedarPrincipal["own"] {
   if (type === "Node") return { node: OWN };
   return type === "User" || type === "PlatformKey" ? { userId: OWN } : {};
 }
 
 function meantBy(
   asked: AskedDecision["asked"],
-  { places }: Asker,
+  { places }: CedarPrincipal,
 ): "rows" | "every" | RowOwner | null {
   if (asked === "none") return null;
   if (typeof asked === "string") return asked;
@@ -136,7 +136,7 @@ function rowOf(asked: AskedDecision["asked"]): string {
   }
 }
 
-function placeOf(place: RowClass["place"]): string {
+function placeOf(place: ResourceClass["place"]): string {
   if (place === "of-key") return "in the key's project";
   return place.length === 0 ? "elsewhere" : `in a project as ${place.join(", ")}`;
 }

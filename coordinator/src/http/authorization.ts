@@ -6,7 +6,7 @@ import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { ERROR_CATALOGUE, type ErrorCode } from "@resontech/contracts/error-catalogue";
 import { ApiError } from "../api-error.ts";
-import type { Given } from "../authorization/asker.ts";
+import type { Given } from "../authorization/cedar-principal.ts";
 import { isUserCaller, type UserCaller } from "../authorization/caller.ts";
 import { type Allowed, type Asked, decide, type Refused } from "../authorization/decide.ts";
 import { decisionOf, projectDetail } from "../authorization/in-the-log.ts";

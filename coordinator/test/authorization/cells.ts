@@ -1,7 +1,7 @@
 /** How far a caller reaches, in the words of the tables of authorization/README.md and policies/README.md: found by asking, never read off a policy. */
 import { KEY_SCOPES } from "@resontech/contracts/http-identity";
 import type { Action } from "../../src/authorization/actions.ts";
-import type { Given } from "../../src/authorization/asker.ts";
+import type { Given } from "../../src/authorization/cedar-principal.ts";
 import type { Caller, SessionCaller } from "../../src/authorization/caller.ts";
 import { type Asked, decide, type Verdict } from "../../src/authorization/decide.ts";
 import { APPLIANCE_ROLES, PROJECT_ROLES, type ProjectRole } from "../../src/authorization/roles.ts";

@@ -1,6 +1,6 @@
 /**
  * The same policies asked about the very caller and row, with every id and every membership: what `authorization/` answers by classes
- * must be the same. Made from the schema alone; it shares no line with `question.ts`.
+ * must be the same. Made from the schema alone; it shares no line with `authorization-request.ts`.
  */
 import {
   type CedarValueJson,
@@ -8,7 +8,7 @@ import {
   statefulIsAuthorized,
 } from "@cedar-policy/cedar-wasm/nodejs";
 import { type Action, ACTIONS } from "../../src/authorization/actions.ts";
-import type { Given } from "../../src/authorization/asker.ts";
+import type { Given } from "../../src/authorization/cedar-principal.ts";
 import type { Caller } from "../../src/authorization/caller.ts";
 import { policiesInForce } from "../../src/authorization/policies-in-force.ts";
 import type { AnyRow } from "./cells.ts";

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import t from "tap";
 import { checkProperty } from "../../../dev/check-property.ts";
 import { type Action, ACTIONS } from "../../src/authorization/actions.ts";
-import type { Given } from "../../src/authorization/asker.ts";
+import type { Given } from "../../src/authorization/cedar-principal.ts";
 import type { Caller, RoleGrant } from "../../src/authorization/caller.ts";
 import {
   APPLIANCE_ROLES,

@@ -8,7 +8,7 @@ import fc from "fast-check";
 import t from "tap";
 import { type Action, ACTIONS } from "../../src/authorization/actions.ts";
 import type { Caller, RoleGrant } from "../../src/authorization/caller.ts";
-import type { Given } from "../../src/authorization/asker.ts";
+import type { Given } from "../../src/authorization/cedar-principal.ts";
 import type { Asked } from "../../src/authorization/decide.ts";
 import { policiesInForce } from "../../src/authorization/policies-in-force.ts";
 import { tells } from "../../src/authorization/resources.ts";

@@ -11,7 +11,7 @@ import {
 import { PolicySet } from "../../src/authorization/policy-set.ts";
 import { KEY_SCOPES } from "@resontech/contracts/http-identity";
 import type { Action } from "../../src/authorization/actions.ts";
-import { askerOf } from "../../src/authorization/asker.ts";
+import { cedarPrincipalOf } from "../../src/authorization/cedar-principal.ts";
 import type { Caller } from "../../src/authorization/caller.ts";
 import { decideBy } from "../../src/authorization/decide.ts";
 import { inProject, keyOf, onAppliance } from "./callers.ts";
@@ -43,7 +43,7 @@ t.test("the set of the release is whole", async (t) => {
 t.test("a set of the release before loads, and decides as it did", async (t) => {
   const older = PolicySet.load(readPolicyFiles(join(import.meta.dirname, "older-policies")));
   const verdict = (caller: Caller, action: Action, row: "rows" | "every" = "rows") =>
-    decideBy(older, askerOf(caller, {}), action, row).effect;
+    decideBy(older, cedarPrincipalOf(caller, {}), action, row).effect;
   t.equal(verdict(keyOf(KEY_SCOPES, "platform-admin"), "node.list"), "allow", "by the attribute");
   t.equal(verdict(keyOf(), "node.list"), "deny");
   t.equal(verdict(onAppliance("platform-admin"), "people.read"), "allow");

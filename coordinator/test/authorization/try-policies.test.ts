@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import t from "tap";
 import type { Action } from "../../src/authorization/actions.ts";
-import { askerOf } from "../../src/authorization/asker.ts";
+import { cedarPrincipalOf } from "../../src/authorization/cedar-principal.ts";
 import type { Caller } from "../../src/authorization/caller.ts";
 import { readPolicyFiles } from "../../src/authorization/policy-files.ts";
 import { PolicySet } from "../../src/authorization/policy-set.ts";
@@ -34,7 +34,8 @@ const asked: [Caller, Action, "rows" | "every" | RowOwner | null][] = [
   ...PEOPLE.map(([, caller]) => [caller, "session.end", null] as [Caller, Action, null]),
 ];
 const recent = new RecentDecisions();
-for (const [caller, action, row] of asked) recent.note(askerOf(caller, { now: NOW }), action, row);
+for (const [caller, action, row] of asked)
+  recent.note(cedarPrincipalOf(caller, { now: NOW }), action, row);
 const seen = [...recent.take()].map(([question, times]) => ({
   asked: JSON.parse(question) as AskedDecision,
   ...{ times, lastAt: NOW },

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import t from "tap";
-import { askerOf } from "../../src/authorization/asker.ts";
+import { cedarPrincipalOf } from "../../src/authorization/cedar-principal.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
 import { insertUser } from "../../src/identity/bucket-store.ts";
 import { findCaller, insertKey } from "../../src/identity/key-store.ts";
@@ -74,7 +74,7 @@ t.test("a key's person holds what the rows say, and nothing that a column kept",
   const isAdministrator = () => {
     const found = findCaller(read, hash, NOW);
     if (found === null || typeof found === "string") throw new Error("the key is not good");
-    return askerOf(found, {}).class;
+    return cedarPrincipalOf(found, {}).class;
   };
   setRoles(write, "u_first", ["platform-admin"]);
   t.match(isAdministrator(), { isAdmin: true });

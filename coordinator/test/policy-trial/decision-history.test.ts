@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import type { Action } from "../../src/authorization/actions.ts";
-import { askerOf } from "../../src/authorization/asker.ts";
+import { cedarPrincipalOf } from "../../src/authorization/cedar-principal.ts";
 import { RecentDecisions } from "../../src/authorization/recent-decisions.ts";
 import { GroupCommit } from "../../src/db/group-commit.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
@@ -34,15 +34,19 @@ function history(t: Test, maxKept = 100) {
 }
 const timesOf = (rows: readonly { times: number }[]) =>
   rows.map(({ times }) => times).sort((a, b) => a - b);
-const key = askerOf(keyOf(), { now: 0 });
+const key = cedarPrincipalOf(keyOf(), { now: 0 });
 
 t.test("each kind of question is kept once, with how often, and names nobody", async (t) => {
   const { recent, kept, rows } = history(t);
   const mine = { userId: "u1", projectId: "p1" };
   recent.note(key, "job.read", mine);
-  recent.note(askerOf({ ...keyOf(), userId: "u7", projectId: "p7" }, { now: 5 }), "job.read", {
-    ...{ userId: "u7", projectId: "p7" },
-  });
+  recent.note(
+    cedarPrincipalOf({ ...keyOf(), userId: "u7", projectId: "p7" }, { now: 5 }),
+    "job.read",
+    {
+      ...{ userId: "u7", projectId: "p7" },
+    },
+  );
   recent.note(key, "job.read", { userId: "u2", projectId: "p2" });
   recent.note(key, "job.read", null);
   recent.note(key, "job.list", "rows");
@@ -60,10 +64,10 @@ t.test("people are told apart by their roles, not by how many projects they are 
       ...{ role: "researcher" as const, projectId: `p${at}` },
     }));
   for (const count of [1, 2, 200])
-    recent.note(askerOf(sessionOf(...roles(count)), {}), "job.list", "rows");
-  recent.note(askerOf(inProject("viewer"), {}), "job.list", "rows");
+    recent.note(cedarPrincipalOf(sessionOf(...roles(count)), {}), "job.list", "rows");
+  recent.note(cedarPrincipalOf(inProject("viewer"), {}), "job.list", "rows");
   for (const minutes of [1, 4, 6, 50])
-    recent.note(askerOf(signedIn(inProject("viewer"), minutes), {}), "key.mint", "rows");
+    recent.note(cedarPrincipalOf(signedIn(inProject("viewer"), minutes), {}), "key.mint", "rows");
   await kept.flush();
   t.same(timesOf(rows()), [1, 2, 2, 3]);
 });
@@ -98,7 +102,11 @@ t.test("a page is of some length, and all pages together are all", async (t) => 
   const actions = ["job.read", "job.list", "job.cancel", "key.list"] as const;
   for (const action of actions)
     for (let level = 0; level < 200; level++)
-      recent.note(askerOf(signedIn(inProject("viewer"), 1, String(level)), {}), action, "rows");
+      recent.note(
+        cedarPrincipalOf(signedIn(inProject("viewer"), 1, String(level)), {}),
+        action,
+        "rows",
+      );
   await kept.flush();
   const found: string[] = [];
   let after: string | null = null;

@@ -44,9 +44,9 @@ async function decideMany(decisions: number, seed: number): Promise<object> {
     const at = performance.now();
     // Another moment each time: no kept answer fits.
     policies.answer({
-      ...{ action: "key.mint", caller: { type: "User", roles: ["researcher"] } },
-      row: { isOwn: true, place: [] },
-      circumstances: {
+      ...{ action: "key.mint", principal: { type: "User", roles: ["researcher"] } },
+      resource: { isOwn: true, place: [] },
+      context: {
         ...{ now: 0, zone: "users", singlePerson: false, approval: null, proof: null },
         holds: ["researcher"],
         signIn: { level: 2, minutesAgo: n },

@@ -1,9 +1,9 @@
 /** What of the moment the policies of an action look at: an answer holds as long as that stays the same. */
 import type { PolicyJson } from "@cedar-policy/cedar-wasm/nodejs";
-import type { Circumstances } from "./question.ts";
+import type { RequestContext } from "./authorization-request.ts";
 
-export type CircumstanceName = keyof Circumstances;
-export const CIRCUMSTANCES: readonly CircumstanceName[] = [
+export type ContextMember = keyof RequestContext;
+export const CONTEXT_MEMBERS: readonly ContextMember[] = [
   "now",
   "zone",
   "singlePerson",
@@ -14,8 +14,8 @@ export const CIRCUMSTANCES: readonly CircumstanceName[] = [
 ];
 
 /** Members of `context` that a policy reads; all of them where it takes the context as a whole. */
-export function circumstancesRead({ conditions }: PolicyJson): ReadonlySet<CircumstanceName> {
-  const read = new Set<CircumstanceName>();
+export function contextMembersRead({ conditions }: PolicyJson): ReadonlySet<ContextMember> {
+  const read = new Set<ContextMember>();
   look(conditions, null);
   return read;
 
@@ -24,7 +24,7 @@ export function circumstancesRead({ conditions }: PolicyJson): ReadonlySet<Circu
     if (typeof value !== "object" || value === null) return;
     const node = value as Record<string, unknown>;
     if (node["Var"] === "context")
-      for (const name of CIRCUMSTANCES) if (member === null || member === name) read.add(name);
+      for (const name of CONTEXT_MEMBERS) if (member === null || member === name) read.add(name);
     for (const [operator, operand] of Object.entries(node)) {
       const { left, attr } = (operand ?? {}) as { left?: unknown; attr?: unknown };
       const reads = operator === "." || operator === "has";

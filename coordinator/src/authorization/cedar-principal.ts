@@ -1,8 +1,14 @@
-/** A caller as policies see him: his class, what is his, and where he holds what. */
+/** A caller as policies see him, the principal: his class, what is his, and where he holds what. */
 import type { RowOwner } from "../db/row-filter.ts";
 import { type Action, ACTIONS } from "./actions.ts";
 import { type Caller, isUserCaller, type SessionCaller } from "./caller.ts";
-import type { CallerClass, Circumstances, Place, RowClass, Zone } from "./question.ts";
+import type {
+  PrincipalClass,
+  RequestContext,
+  Place,
+  ResourceClass,
+  Zone,
+} from "./authorization-request.ts";
 import { tells } from "./resources.ts";
 import type { ProjectRole } from "./roles.ts";
 
@@ -18,9 +24,9 @@ export type Given = {
   approval?: { approverId: string };
 };
 
-export type Asker = {
-  class: CallerClass;
-  circumstances: Circumstances;
+export type CedarPrincipal = {
+  class: PrincipalClass;
+  context: RequestContext;
   /** What tells a row of the caller's own; empty for who owns none. */
   own: Pick<RowOwner, "userId" | "node">;
   /** Projects in which he is somebody, by id. */
@@ -31,13 +37,13 @@ export type Asker = {
 const MAX_MINUTES = 1_440;
 const NO_PLACES: ReadonlyMap<string, Place> = new Map();
 
-export function askerOf(caller: Caller, given: Given): Asker {
+export function cedarPrincipalOf(caller: Caller, given: Given): CedarPrincipal {
   const base = {
     ...{ now: given.now ?? Date.now(), singlePerson: given.singlePerson ?? false },
     ...{ signIn: null, approval: null, proof: null },
     holds: isUserCaller(caller) ? sorted(caller.holds) : [],
   };
-  const zoned = (zone: Zone): Circumstances => ({ ...base, zone: given.zone ?? zone });
+  const zoned = (zone: Zone): RequestContext => ({ ...base, zone: given.zone ?? zone });
   switch (caller.kind) {
     case "key":
       return {
@@ -47,14 +53,14 @@ export function askerOf(caller: Caller, given: Given): Asker {
           scopes: caller.scopes.toSorted(),
           isAdmin: caller.holds.includes("platform-admin"),
         },
-        circumstances: zoned("users"),
+        context: zoned("users"),
         own: { userId: caller.userId },
         places: new Map([[caller.projectId, "of-key"]]),
       };
     case "session":
       return {
         class: { type: "User", roles: sorted(caller.grants.map(({ role }) => role)) },
-        circumstances: { ...zoned("users"), ...ofSignIn(caller, base.now, given) },
+        context: { ...zoned("users"), ...ofSignIn(caller, base.now, given) },
         own: { userId: caller.userId },
         places: placesOf(caller),
       };
@@ -64,30 +70,34 @@ export function askerOf(caller: Caller, given: Given): Asker {
           ...{ type: "PlatformKey", role: "service-account", isAdmin: false },
           scopes: caller.scopes.toSorted(),
         },
-        ...{ circumstances: zoned("users"), own: { userId: caller.userId } },
+        ...{ context: zoned("users"), own: { userId: caller.userId } },
         places: new Map([[caller.projectId, "of-key"]]),
       };
     case "service":
       return {
         class: { type: "Service", service: caller.service },
-        ...{ circumstances: zoned("host"), own: {}, places: NO_PLACES },
+        ...{ context: zoned("host"), own: {}, places: NO_PLACES },
       };
     case "node":
       return {
         class: { type: "Node" },
-        circumstances: { ...zoned("nodes"), proof: caller.by },
+        context: { ...zoned("nodes"), proof: caller.by },
         ...{ own: { node: caller.node }, places: NO_PLACES },
       };
     case "operator":
       return {
         class: { type: "Operator" },
-        ...{ circumstances: zoned("host"), own: {}, places: NO_PLACES },
+        ...{ context: zoned("host"), own: {}, places: NO_PLACES },
       };
   }
 }
 
 /** What the caller is to a row, by what rows of its kind tell. An attribute that the row lacks equals nothing. */
-export function rowClassOf({ own, places }: Asker, action: Action, row: RowOwner): RowClass {
+export function resourceClassOf(
+  { own, places }: CedarPrincipal,
+  action: Action,
+  row: RowOwner,
+): ResourceClass {
   const kind = ACTIONS[action];
   const isOwn = (["userId", "node"] as const).some(
     (name) => tells(kind, name) && own[name] !== undefined && own[name] === row[name],
@@ -100,7 +110,7 @@ function ofSignIn(
   { userId, signIn }: SessionCaller,
   now: number,
   { approval }: Given,
-): Pick<Circumstances, "signIn" | "approval"> {
+): Pick<RequestContext, "signIn" | "approval"> {
   const minutes = Math.ceil((now - signIn.at) / 60_000);
   return {
     signIn: {

@@ -1,6 +1,6 @@
 /**
- * A question as policies can tell it from others: what kind of caller, what he is to the row, what the moment is. No id of anybody is
- * in it, so one answer is good for all who are alike; a policy that names somebody is refused when it is loaded.
+ * What a decision is asked for, in Cedar's words: the class of the principal, what the principal is to the resource, the context. The request holds nobody's id,
+ * so one answer is good for all who are alike. A policy that names somebody is refused when it is loaded.
  */
 import type {
   CedarValueJson,
@@ -21,7 +21,7 @@ import {
 } from "./roles.ts";
 
 /** Sorted, each once. `roles` are all that the person holds anywhere. */
-export type CallerClass =
+export type PrincipalClass =
   | { type: "PlatformKey"; role: ProjectRole; scopes: readonly KeyScope[]; isAdmin: boolean }
   | { type: "User"; roles: readonly (ApplianceRole | ProjectRole)[] }
   | { type: "Service"; service: Service }
@@ -30,11 +30,11 @@ export type CallerClass =
 
 /** What the caller is in the row's project: the project of the key, or the roles that the person holds there; `[]` is any other project. */
 export type Place = "of-key" | readonly ProjectRole[];
-export type RowClass = { isOwn: boolean; place: Place };
+export type ResourceClass = { isOwn: boolean; place: Place };
 
 /** The door that the caller came by. */
 export type Zone = "users" | "nodes" | "host";
-export type Circumstances = {
+export type RequestContext = {
   /** Unix milliseconds. */
   now: number;
   zone: Zone;
@@ -47,11 +47,11 @@ export type Circumstances = {
   holds: readonly Role[];
 };
 
-export type Question = {
+export type AuthorizationRequest = {
   action: Action;
-  caller: CallerClass;
-  row: RowClass;
-  circumstances: Circumstances;
+  principal: PrincipalClass;
+  resource: ResourceClass;
+  context: RequestContext;
 };
 
 type Entity = EntityJson & { uid: TypeAndId };
@@ -73,19 +73,19 @@ const ROW_PROJECT = { type: "Project", id: "of the row" };
 const KEY_PROJECT = { type: "Project", id: "of the key" };
 
 /**
- * The question as the engine reads it, about one caller and one row that stand for all like them.
- * @param known circumstances that the set's schema has: a set of the release before lacks what came later
+ * The request as the engine reads it, about one principal and one resource that stand for all like them.
+ * @param known members of the context that the set's schema has: a set of the release before lacks what came later
  */
 export function cedarCallOf(
-  { action, caller, row, circumstances }: Question,
+  { action, principal: asking, resource: { isOwn, place }, context }: AuthorizationRequest,
   known: ReadonlySet<string>,
 ): CedarCall {
-  const project = row.place === "of-key" ? KEY_PROJECT : ROW_PROJECT;
-  const principal = principalOf(caller, row.place);
-  const resource = resourceOf(action, row.isOwn, project);
+  const project = place === "of-key" ? KEY_PROJECT : ROW_PROJECT;
+  const principal = principalEntityOf(asking, place);
+  const resource = resourceOf(action, isOwn, project);
   const projects = [
     ...(tells(ACTIONS[action], "projectId") ? [project] : []),
-    ...(caller.type === "PlatformKey" ? [KEY_PROJECT] : []),
+    ...(asking.type === "PlatformKey" ? [KEY_PROJECT] : []),
   ];
   // Each once: a node can be the row that it asks about.
   const entities = new Map(
@@ -96,13 +96,13 @@ export function cedarCallOf(
     action: { type: "Action", id: action },
     resource: resource.uid,
     context: Object.fromEntries(
-      Object.entries(contextOf(circumstances)).filter(([name]) => known.has(name)),
+      Object.entries(contextOf(context)).filter(([name]) => known.has(name)),
     ),
     entities: [...entities.values()],
   };
 }
 
-function principalOf(caller: CallerClass, place: Place): Entity {
+function principalEntityOf(caller: PrincipalClass, place: Place): Entity {
   switch (caller.type) {
     case "PlatformKey":
       return {
@@ -173,7 +173,7 @@ function contextOf({
   approval,
   proof,
   holds,
-}: Circumstances): Record<string, CedarValueJson> {
+}: RequestContext): Record<string, CedarValueJson> {
   return {
     now: { __extn: { fn: "datetime", arg: new Date(now).toISOString() } },
     ...{ zone, singlePerson, holds: [...holds] },
