@@ -1,7 +1,7 @@
 import { pieces } from "../age/byte-pieces.ts";
 import { BackupError } from "../backup-error.ts";
 import type { BucketSettings } from "./bucket-file.ts";
-import { askS3, textOf } from "./s3-exchange.ts";
+import { askS3, textOf } from "./ask-store.ts";
 import type { Target } from "./target.ts";
 
 /** What is held in memory, and sent at once. S3 takes 10,000 of an object: 312 GiB. */

@@ -1,17 +1,14 @@
-/**
- * Signed requests to the one S3 name: SigV4 by aws4fetch, sent over TLS with the appliance CA.
- *
- * Not an S3 SDK: those undo `+` and `%` in listed keys, send writes again by themselves and know no deadline.
- */
-import { createHash } from "node:crypto";
-import {
-  Agent as HttpAgent,
-  type ClientRequest,
-  type IncomingMessage,
-  request as httpRequest,
-} from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+/** Signed requests to the one S3 name, sent over TLS with the appliance CA, by the engine's clock. */
+import { Agent as HttpAgent, type IncomingMessage } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
+import {
+  beginS3Exchange,
+  type BegunExchange,
+  readS3Reply,
+  type S3Reply,
+  s3UrlOf,
+} from "@resontech/frame/s3-exchange";
 import { AwsV4Signer } from "aws4fetch";
 import { childText, parseDocument } from "./decisions/s3-xml.ts";
 
@@ -44,7 +41,7 @@ export type S3RequestOptions = {
   signal?: AbortSignal;
 };
 
-export type S3Response = { status: number; headers: IncomingMessage["headers"]; body: Buffer };
+export type S3Response = S3Reply;
 
 /** The engine answered with an error; `code` keeps S3's spelling. */
 export class S3ResponseError extends Error {
@@ -104,15 +101,9 @@ export class S3Transport implements Disposable {
    * @throws S3ResponseError for any status that is not 2xx, S3UnavailableError when there is no answer.
    */
   async send(options: S3RequestOptions): Promise<S3Response> {
-    const body = options.body === undefined ? Buffer.alloc(0) : Buffer.from(options.body);
-    const headers = {
-      ...options.headers,
-      "x-amz-content-sha256": createHash("sha256").update(body).digest("hex"),
-    };
-    const attempt = async (): Promise<S3Response> => {
-      const signed = await this.#sign(options, headers);
-      return await this.#exchange(signed.url, signed.method, signed.headers, body, options);
-    };
+    const { maxBytes = 16 * MIB } = options;
+    const attempt = async (): Promise<S3Response> =>
+      await readS3Reply(await this.#begin(options), maxBytes).catch(notAnswered);
     let response = await attempt();
     if (response.status === 403 && this.#followEngine(response.headers.date))
       response = await attempt();
@@ -130,16 +121,8 @@ export class S3Transport implements Disposable {
    * @throws S3ResponseError for any status that is not 2xx, S3UnavailableError when there is no answer.
    */
   async open(options: Omit<S3RequestOptions, "body" | "maxBytes">): Promise<IncomingMessage> {
-    const nothing = Buffer.alloc(0);
-    const headers = {
-      ...options.headers,
-      "x-amz-content-sha256": createHash("sha256").update(nothing).digest("hex"),
-    };
-    const attempt = async (): Promise<IncomingMessage> => {
-      const signed = await this.#sign(options, headers);
-      const { answer } = this.#begin(signed.url, signed.method, signed.headers, nothing, options);
-      return await answer;
-    };
+    const attempt = async (): Promise<IncomingMessage> =>
+      await (await this.#begin(options)).answer.catch(notAnswered);
     let response = await attempt();
     if (response.statusCode === 403 && this.#followEngine(response.headers.date)) {
       response.resume();
@@ -163,7 +146,8 @@ export class S3Transport implements Disposable {
     const seconds = Math.max(1, Math.min(MAX_PRESIGN_S, Math.floor(expiresS)));
     const { url } = await new AwsV4Signer({
       method,
-      url: urlOf(this.#options.endpoint, path, { ...query, "X-Amz-Expires": String(seconds) }).href,
+      url: s3UrlOf(this.#options.endpoint, path, { ...query, "X-Amz-Expires": String(seconds) })
+        .href,
       signQuery: true,
       datetime: this.#datetime(),
       service: "s3",
@@ -194,100 +178,28 @@ export class S3Transport implements Disposable {
     return new Date(this.#now() + this.#engineAheadMs).toISOString().replace(/[:-]|\.\d{3}/g, "");
   }
 
-  #sign(options: S3RequestOptions, headers: Record<string, string>) {
-    return new AwsV4Signer({
-      method: options.method,
-      url: urlOf(this.#options.endpoint, options.path, options.query ?? {}).href,
-      headers,
-      datetime: this.#datetime(),
-      service: "s3",
-      region: this.#options.region,
-      ...this.#options.credentials,
-    }).sign();
-  }
-
-  #exchange(
-    url: URL,
-    method: string,
-    headers: Headers,
-    body: Buffer,
-    options: S3RequestOptions,
-  ): Promise<S3Response> {
-    const { maxBytes = 16 * MIB } = options;
-    const { promise, resolve, reject } = Promise.withResolvers<S3Response>();
-    const { request, answer } = this.#begin(url, method, headers, body, options);
-    const fail = (cause: Error) => reject(notAnswered(cause));
-    request.on("error", fail);
-    void answer.then((response) => {
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      response.on("data", (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes > maxBytes) request.destroy(new Error(`answer longer than ${maxBytes} bytes`));
-        else chunks.push(chunk);
-      });
-      response.on("error", fail);
-      response.on("end", () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          body: Buffer.concat(chunks),
-        }),
-      );
-    }, reject);
-    return promise;
-  }
-
-  #begin(
-    url: URL,
-    method: string,
-    headers: Headers,
-    body: Buffer,
-    { signal, idleMs = this.#idleMs }: Pick<S3RequestOptions, "signal" | "idleMs">,
-  ): { request: ClientRequest; answer: Promise<IncomingMessage> } {
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const send = url.protocol === "https:" ? httpsRequest : httpRequest;
-    const request = send(url, {
-      method,
-      agent: this.#agent,
-      headers: { ...Object.fromEntries(headers), "content-length": String(body.length) },
-      timeout: idleMs,
-      ...(signal === undefined ? {} : { signal }),
-    });
-    request.on("timeout", () => request.destroy(new Error(`silent for ${idleMs} ms`)));
-    request.on("error", (cause) => reject(notAnswered(cause)));
-    request.on("response", resolve);
-    request.end(body);
-    return { request, answer: promise };
+  /** @throws S3UnavailableError */
+  #begin(options: S3RequestOptions): Promise<BegunExchange> {
+    const { method, path, query = {}, headers = {}, body, idleMs = this.#idleMs, signal } = options;
+    const { endpoint, region, credentials } = this.#options;
+    return beginS3Exchange(
+      { endpoint, region, ...credentials },
+      { method, path, query, headers, body: Buffer.from(body ?? "") },
+      {
+        ...{ idleMs, agent: this.#agent, datetime: this.#datetime() },
+        ...(signal === undefined ? {} : { signal }),
+      },
+    );
   }
 }
 
-function notAnswered(cause: Error): S3UnavailableError {
-  return new S3UnavailableError("the object store did not answer", { cause });
+/** @throws S3UnavailableError */
+function notAnswered(cause: unknown): never {
+  throw new S3UnavailableError("the object store did not answer", { cause });
 }
 
 function isRead({ method }: S3RequestOptions): boolean {
   return method === "GET" || method === "HEAD";
-}
-
-/** Every byte that RFC 3986 does not reserve for itself is escaped, so that `URL` changes nothing and the signature holds. */
-function escapeSegment(text: string): string {
-  return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-}
-
-function urlOf(endpoint: string, path: readonly string[], query: Record<string, string>): URL {
-  const segments = path.flatMap((part) => part.split("/"));
-  // WHATWG URLs collapse these, also when escaped: the request would reach another object than the caller named.
-  if (segments.some((segment) => segment === "." || segment === ".."))
-    throw new RangeError("an object key with a `.` or `..` segment");
-  const url = new URL(`${endpoint.replace(/\/$/, "")}/${segments.map(escapeSegment).join("/")}`);
-  url.search = Object.entries(query)
-    .map(([name, value]) => `${escapeSegment(name)}=${escapeSegment(value)}`)
-    .join("&");
-  return url;
 }
 
 function errorOf(response: S3Response): Error {

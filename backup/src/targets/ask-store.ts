@@ -1,9 +1,7 @@
-/** One signed request to an S3 store: SigV4 by aws4fetch, sent by Node, over TLS alone. */
-import { createHash } from "node:crypto";
+/** One question to the store of backups, asked again while the store is away. {@link BucketSettings} name TLS alone. */
 import type { IncomingMessage } from "node:http";
-import { request } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
-import { AwsV4Signer } from "aws4fetch";
+import { beginS3Exchange, s3CodeIn } from "@resontech/frame/s3-exchange";
 import { BackupError } from "../backup-error.ts";
 import type { BucketSettings } from "./bucket-file.ts";
 
@@ -51,27 +49,15 @@ export async function textOf(answer: IncomingMessage): Promise<string> {
 }
 
 async function sent(
-  { endpoint, region, bucket, prefix = "", ca, ...credentials }: BucketSettings,
-  { method, key, query, body = Buffer.alloc(0) }: S3Call,
+  { bucket, prefix = "", ca, ...endpoint }: BucketSettings,
+  { key, ...call }: S3Call,
 ): Promise<IncomingMessage> {
-  const { accessKeyId, secretAccessKey } = credentials;
-  const url = new URL(`${endpoint}/${bucket}${key === "" ? "" : `/${prefix}${key}`}`);
-  url.search = new URLSearchParams(query).toString();
-  const signed = await new AwsV4Signer({
-    ...{ method, url: url.href, service: "s3", region, accessKeyId, secretAccessKey },
-    headers: { "x-amz-content-sha256": createHash("sha256").update(body).digest("hex") },
-  }).sign();
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const sending = request(signed.url, {
-    ...{ method, timeout: IDLE_MS },
-    headers: { ...Object.fromEntries(signed.headers), "content-length": String(body.length) },
-    ...(ca === undefined ? {} : { ca }),
-  });
-  sending.on("timeout", () => sending.destroy(new Error(`it was silent for ${IDLE_MS / 1000} s`)));
-  sending.on("error", reject);
-  sending.on("response", resolve);
-  sending.end(body);
-  return await promise;
+  const { answer } = await beginS3Exchange(
+    endpoint,
+    { ...call, path: key === "" ? [bucket] : [bucket, `${prefix}${key}`] },
+    { idleMs: IDLE_MS, ...(ca === undefined ? {} : { ca }) },
+  );
+  return await answer;
 }
 
 function isDone({ statusCode = 0 }: IncomingMessage): boolean {
@@ -86,7 +72,7 @@ async function refused(
   const what = `${endpoint}/${bucket}: ${method} ${key}`;
   if (answer instanceof Error)
     return new BackupError("backup_target", `${what}: ${answer.message}`, { cause: answer });
-  const [, code = ""] = /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(await textOf(answer)) ?? [];
+  const code = s3CodeIn(Buffer.from(await textOf(answer)));
   const said = `${what} was answered with ${answer.statusCode ?? "?"} ${code}`.trim();
   return new BackupError(
     answer.statusCode === 404 && code !== "NoSuchBucket" ? "backup_missing" : "backup_target",
