@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
-import { temporaryFolder } from "./helper.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 
 /** Whether a test may have a disk of its own; else it says what it lacks. */
 export const lacksMount: string | false =

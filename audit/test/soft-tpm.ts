@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import type { Test } from "tap";
-import { until } from "./out/helper.ts";
+import { until } from "./until.ts";
 import { freePorts } from "../../dev/free-port.ts";
 
 export const PCR = 7;

@@ -12,14 +12,14 @@ const imports = new Map<string, readonly string[]>([
   ["audit/src/log/format/tree/merkle.ts", []],
   ["audit/src/log/auditd/auditd.ts", ["audit/src/log/format/tree/merkle.ts"]],
   ["audit/src/log/auditd/main.ts", ["audit/src/log/auditd/auditd.ts"]],
-  ["audit/test/helper.ts", []],
+  ["audit/test/auditd-fixture.ts", []],
   ["audit/test/log/format/tree/merkle.test.ts", ["audit/src/log/format/tree/merkle.ts"]],
-  ["audit/test/log/auditd/shards.engines.test.ts", ["audit/test/helper.ts"]],
+  ["audit/test/log/auditd/shards.engines.test.ts", ["audit/test/auditd-fixture.ts"]],
   ["cli/test/audit.engines.test.ts", ["cli/test/server.ts"]],
-  ["cli/test/server.ts", ["audit/test/helper.ts"]],
+  ["cli/test/server.ts", ["audit/test/auditd-fixture.ts"]],
   ["policies/test/realm.test.ts", []],
 ]);
-const programs = new Map([["audit/test/helper.ts", ["audit/src/log/auditd/main.ts"]]]);
+const programs = new Map([["audit/test/auditd-fixture.ts", ["audit/src/log/auditd/main.ts"]]]);
 const reached = (...changed: string[]): string[] =>
   reachedTests({ changed, imports, programs, tests });
 

@@ -23,7 +23,8 @@ import Docker from "dockerode";
 import t from "tap";
 import { startPodman } from "../../../agent/test/helper/podman-service.ts";
 import { shippedProgram } from "@resontech/house/shipped-program";
-import { AuditdFixture, readLeaves } from "../../../audit/test/helper.ts";
+import { AuditdFixture } from "../../../audit/test/auditd-fixture.ts";
+import { readLeaves } from "../../../audit/test/read-leaves.ts";
 import {
   restoreAppliance,
   type Restored,

@@ -7,12 +7,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { commitmentsOf } from "../../../audit/src/log/format/event/event-rules.ts";
 import { commitmentOf } from "../../../audit/src/log/format/event/commitment.ts";
 import t, { type Test } from "tap";
-import {
-  AuditdFixture,
-  readLeaves,
-  temporaryFolder,
-  verified,
-} from "../../../audit/test/helper.ts";
+import { AuditdFixture } from "../../../audit/test/auditd-fixture.ts";
+import { readLeaves } from "../../../audit/test/read-leaves.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
+import { verified } from "../../../audit/test/verified.ts";
 import { nowSeconds, signIn, signOut } from "./utmp-bytes.ts";
 
 const PROGRAM = join(import.meta.dirname, "follow-process.ts");

@@ -1,8 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";
-import { disclosing, erase, gateOf, say, startedBoth } from "../../../audit/test/vault/helper.ts";
-import { until } from "../../../audit/test/out/helper.ts";
+import { disclosing, erase } from "../../../audit/test/vault/privacy-requests.ts";
+import { gateOf, startedBoth } from "../../../audit/test/vault/started-both.ts";
+import { say } from "../../../audit/test/vault/say.ts";
+import { until } from "../../../audit/test/until.ts";
 import type { VaultStatus } from "@resontech/contracts/vault-control";
 import { askVault, linesOfVault } from "../../src/operator/ask-vault.ts";
 import { closesConnection } from "../../src/parts/health.ts";

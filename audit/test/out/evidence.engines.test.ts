@@ -9,9 +9,10 @@ import { tokenOf } from "../../src/out/evidence/oscal.ts";
 import { uuidV5 } from "../../src/out/evidence/uuid-v5.ts";
 import { writeEvidence } from "../../src/out/evidence/write-evidence.ts";
 import { hashLeaf } from "../../src/log/format/tree/merkle.ts";
-import { jobSubmit, temporaryFolder } from "../helper.ts";
+import { jobSubmit } from "../event-drafts.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { lacksMount, SmallDisk } from "../small-disk.ts";
-import { keyLists, WrittenLog } from "./helper.ts";
+import { keyLists, WrittenLog } from "./written-log.ts";
 import { shippedProgram } from "@resontech/house/shipped-program";
 
 const VERIFIER = shippedProgram("sov-verify");

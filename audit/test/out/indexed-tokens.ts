@@ -10,8 +10,8 @@ import type { Test } from "tap";
 import type { LogFollower } from "../../src/out/follow/log-follower.ts";
 import { SearchIndex } from "../../src/out/search/search-index.ts";
 import { TokenFeed } from "../../src/out/search/token-feed.ts";
-import { temporaryFolder } from "../helper.ts";
-import { silent } from "./helper.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
+import { silent } from "./silent.ts";
 
 /** Names the key of the vault's that made the tokens. */
 const TOKEN_KEY = "k";

@@ -5,7 +5,7 @@ import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import type { EventFilter } from "../../src/out/search/event-filter.ts";
 import { approvalOf, marksOf } from "../../src/out/search/marks-of-event.ts";
 import { SearchIndex } from "../../src/out/search/search-index.ts";
-import { temporaryFolder } from "../helper.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { UNMARKED } from "./indexed-tokens.ts";
 
 const event = (over: object): AuditEvent =>

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import t, { type Test } from "tap";
 import type { EventRow } from "../../src/out/search/row-of-leaf.ts";
 import { SearchIndex } from "../../src/out/search/search-index.ts";
-import { temporaryFolder } from "../helper.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { holding, UNMARKED } from "./indexed-tokens.ts";
 
 const [PATH, FOLDER, OTHER, ADDRESS] = ["a", "b", "c", "d"].map((digit) => digit.repeat(32)) as [

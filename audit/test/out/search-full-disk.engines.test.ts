@@ -18,9 +18,9 @@ import t, { type Test } from "tap";
 import { SearchIndex } from "../../src/out/search/search-index.ts";
 import { scrub, spillTo } from "../../src/scrub/scrub.ts";
 import { Needles } from "../../src/vault/privacy/find-bytes.ts";
-import { temporaryFolder } from "../helper.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { lacksMount, SmallDisk } from "../small-disk.ts";
-import { until } from "./helper.ts";
+import { until } from "../until.ts";
 import { feedFrom, found, HaltingVault, withTokens } from "./indexed-tokens.ts";
 
 const MIB = 1_048_576;

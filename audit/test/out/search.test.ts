@@ -18,8 +18,11 @@ import { Indexer, rebuildMark } from "../../src/out/search/indexer.ts";
 import { buildSearchApp } from "../../src/out/search/search-app.ts";
 import { SearchIndex } from "../../src/out/search/search-index.ts";
 import { tilePath } from "../../src/log/format/tree/tile-layout.ts";
-import { jobSubmit, temporaryFolder } from "../helper.ts";
-import { keyLists, silent, until, WrittenLog } from "./helper.ts";
+import { jobSubmit } from "../event-drafts.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
+import { keyLists, WrittenLog } from "./written-log.ts";
+import { silent } from "./silent.ts";
+import { until } from "../until.ts";
 import { verifyProof } from "../../src/verifier/event-proof.ts";
 import { nodePlatform } from "../../src/verifier/platform/platform-node.ts";
 

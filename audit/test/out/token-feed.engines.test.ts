@@ -9,16 +9,15 @@ import { Indexer, rebuildMark } from "../../src/out/search/indexer.ts";
 import { buildSearchApp } from "../../src/out/search/search-app.ts";
 import { SearchIndex } from "../../src/out/search/search-index.ts";
 import { TokenFeed } from "../../src/out/search/token-feed.ts";
-import { type AuditdFixture, temporaryFolder } from "../helper.ts";
-import {
-  erase,
-  filesHolding,
-  gateOf,
-  say,
-  startedBoth,
-  type VaultFixture,
-} from "../vault/helper.ts";
-import { silent, until } from "./helper.ts";
+import type { AuditdFixture } from "../auditd-fixture.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
+import { erase } from "../vault/privacy-requests.ts";
+import { filesHolding } from "../vault/files-holding.ts";
+import { gateOf, startedBoth } from "../vault/started-both.ts";
+import { say } from "../vault/say.ts";
+import type { VaultFixture } from "../vault/vault-fixture.ts";
+import { silent } from "./silent.ts";
+import { until } from "../until.ts";
 import { feedFrom, found, HaltingVault, holding, withTokens } from "./indexed-tokens.ts";
 
 type Reply = { statusCode: number; indices: number[]; behind: number; code?: string };

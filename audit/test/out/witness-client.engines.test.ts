@@ -12,8 +12,12 @@ import { parseCheckpoint } from "../../src/log/format/note/checkpoint.ts";
 import { verifierKey } from "../../src/log/format/note/note-key.ts";
 import { Link } from "../../src/log/producer/link.ts";
 import { connectProducer } from "../../src/log/producer/producer.ts";
-import { AuditdFixture, keyList, signedCheckpoint, temporaryFolder } from "../helper.ts";
-import { newSigners, TestLog, WitnessFixture } from "../log/witness/helper.ts";
+import { AuditdFixture } from "../auditd-fixture.ts";
+import { keyList } from "../event-drafts.ts";
+import { signedCheckpoint } from "../signed-checkpoint.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
+import { newSigners, TestLog } from "../log/witness/test-log.ts";
+import { WitnessFixture } from "../log/witness/witness-fixture.ts";
 
 const silent = pino({ level: "silent" });
 

@@ -5,7 +5,7 @@ import t from "tap";
 import { Needles } from "../../src/vault/privacy/find-bytes.ts";
 import { refuse, setOrLiftHold } from "../../src/vault/privacy/holds.ts";
 import { disclose } from "../../src/vault/privacy/disclose.ts";
-import { disclosing, erase, setHold } from "./helper.ts";
+import { disclosing, erase, setHold } from "./privacy-requests.ts";
 import { ORIGIN, PartsFixture } from "./parts.ts";
 
 /** The vault is killed once the keys are gone, before anything else is. */

@@ -4,8 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { mayRestore } from "../../src/vault/decisions/may-restore.ts";
 import { restoreKeys } from "../../src/vault/restore-keys.ts";
-import { until } from "../out/helper.ts";
-import { disclosing, erase, gateOf, say, startedBoth, type VaultFixture } from "./helper.ts";
+import { until } from "../until.ts";
+import { disclosing, erase } from "./privacy-requests.ts";
+import { gateOf, startedBoth } from "./started-both.ts";
+import { say } from "./say.ts";
+import type { VaultFixture } from "./vault-fixture.ts";
 import { PartsFixture } from "./parts.ts";
 
 const copies = (vault: VaultFixture) =>

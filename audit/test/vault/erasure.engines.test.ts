@@ -9,20 +9,15 @@ import { exportLog } from "../../src/log/export/export-log.ts";
 import { commitmentsOf } from "../../src/log/format/event/event-rules.ts";
 import { Frontier, hashLeaf } from "../../src/log/format/tree/merkle.ts";
 import type { DisclosureLine } from "@resontech/contracts/vault-control";
-import { until } from "../out/helper.ts";
-import { type AuditdFixture, readLeaves } from "../helper.ts";
+import { until } from "../until.ts";
+import type { AuditdFixture } from "../auditd-fixture.ts";
+import { readLeaves } from "../read-leaves.ts";
 import { OFFICER, PEOPLE, STEWARD } from "../step-up-people.ts";
-import {
-  disclosing,
-  erase,
-  filesHolding,
-  gateOf,
-  liftHold,
-  say,
-  setHold,
-  startedBoth,
-  type VaultFixture,
-} from "./helper.ts";
+import { disclosing, erase, liftHold, setHold } from "./privacy-requests.ts";
+import { filesHolding } from "./files-holding.ts";
+import { gateOf, startedBoth } from "./started-both.ts";
+import { say } from "./say.ts";
+import type { VaultFixture } from "./vault-fixture.ts";
 import { shippedProgram } from "@resontech/house/shipped-program";
 
 const VERIFIER = shippedProgram("sov-verify");

@@ -3,17 +3,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 import t from "tap";
-import { until } from "../out/helper.ts";
-import { readLeaves, temporaryFolder } from "../helper.ts";
-import {
-  auditdFor,
-  erase,
-  filesHolding,
-  gateOf,
-  say,
-  startedBoth,
-  VaultFixture,
-} from "./helper.ts";
+import { until } from "../until.ts";
+import { readLeaves } from "../read-leaves.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
+import { auditdFor, gateOf, startedBoth } from "./started-both.ts";
+import { erase } from "./privacy-requests.ts";
+import { filesHolding } from "./files-holding.ts";
+import { say } from "./say.ts";
+import { VaultFixture } from "./vault-fixture.ts";
 
 const spool = (logDir: string) => readdirSync(join(logDir, "disclosures"));
 

@@ -5,21 +5,16 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { until } from "../out/helper.ts";
-import { type AuditdFixture, verified } from "../helper.ts";
-import {
-  atRest,
-  backdate,
-  damagedSegment,
-  disclosing,
-  erase,
-  gateOf,
-  isSaidSo,
-  phasesOf,
-  say,
-  setHold,
-  startedBoth,
-} from "./helper.ts";
+import { until } from "../until.ts";
+import type { AuditdFixture } from "../auditd-fixture.ts";
+import { verified } from "../verified.ts";
+import { atRest } from "./vault-fixture.ts";
+import { backdate } from "./backdate.ts";
+import { damagedSegment } from "./damaged-segment.ts";
+import { disclosing, erase, setHold } from "./privacy-requests.ts";
+import { gateOf, startedBoth } from "./started-both.ts";
+import { isSaidSo, phasesOf } from "./phases-of.ts";
+import { say } from "./say.ts";
 
 const isSaid = (auditd: AuditdFixture, type: string, count: number) => async () =>
   (await phasesOf(auditd, type)).length === count;

@@ -5,10 +5,10 @@ import pkcs11js from "pkcs11js";
 import t, { type Test } from "tap";
 import { tokenSeal } from "../../src/keys/token-seal.ts";
 import { openKeyFile } from "../../src/vault/keys/key-encryption-key.ts";
-import { until } from "../out/helper.ts";
-import { temporaryFolder } from "../helper.ts";
+import { until } from "../until.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { SoftHsm } from "../soft-hsm.ts";
-import { VaultFixture } from "./helper.ts";
+import { VaultFixture } from "./vault-fixture.ts";
 import { openKeyIsSealed } from "./open-key.ts";
 
 const KEY = "box.vault.acme";

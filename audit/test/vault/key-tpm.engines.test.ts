@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { temporaryFolder } from "../helper.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { PCR, SoftTpm } from "../soft-tpm.ts";
-import { VaultFixture } from "./helper.ts";
+import { VaultFixture } from "./vault-fixture.ts";
 import { openKeyIsSealed } from "./open-key.ts";
 
 t.test(

@@ -1,8 +1,11 @@
 /** A vault whose key lay open, and is sealed from now on. */
 import { existsSync, readFileSync } from "node:fs";
 import type { Test } from "tap";
-import { until } from "../out/helper.ts";
-import { disclosing, gateOf, say, startedBoth, type VaultFixture } from "./helper.ts";
+import { until } from "../until.ts";
+import { disclosing } from "./privacy-requests.ts";
+import { gateOf, startedBoth } from "./started-both.ts";
+import { say } from "./say.ts";
+import type { VaultFixture } from "./vault-fixture.ts";
 
 /**
  * Seals what the open key had sealed a value under, and asks for the value.

@@ -12,9 +12,9 @@ import { Erasures } from "../../src/vault/privacy/erasure.ts";
 import { Intake } from "../../src/vault/privacy/intake.ts";
 import { Retention } from "../../src/vault/privacy/retention.ts";
 import { sealValue } from "../../src/vault/privacy/sealed-value.ts";
-import { silent } from "../out/helper.ts";
-import { temporaryFolder } from "../helper.ts";
-import { VaultFixture } from "./helper.ts";
+import { silent } from "../out/silent.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
+import { VaultFixture } from "./vault-fixture.ts";
 
 export const ORIGIN = "box.audit.acme/2026";
 

@@ -3,23 +3,17 @@ import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import t from "tap";
-import { until } from "../out/helper.ts";
-import { type AuditdFixture, readLeaves, verified } from "../helper.ts";
-import {
-  atRest,
-  backdate,
-  damagedSegment,
-  disclosing,
-  erase,
-  gateOf,
-  isSaidSo,
-  liftHold,
-  phasesOf,
-  say,
-  setHold,
-  startedBoth,
-  type VaultFixture,
-} from "./helper.ts";
+import { until } from "../until.ts";
+import type { AuditdFixture } from "../auditd-fixture.ts";
+import { readLeaves } from "../read-leaves.ts";
+import { verified } from "../verified.ts";
+import { atRest, type VaultFixture } from "./vault-fixture.ts";
+import { backdate } from "./backdate.ts";
+import { damagedSegment } from "./damaged-segment.ts";
+import { disclosing, erase, liftHold, setHold } from "./privacy-requests.ts";
+import { gateOf, startedBoth } from "./started-both.ts";
+import { isSaidSo, phasesOf } from "./phases-of.ts";
+import { say } from "./say.ts";
 
 /** What the vault says when it has waited for the log in vain. */
 const NO_ANSWER = /no (acknowledgement|answer) in \d+ ms/;

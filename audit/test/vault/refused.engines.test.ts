@@ -1,10 +1,13 @@
 /** What an operator asks for and is refused before anything is done leaves one record, durable before the answer. */
 import { createHash } from "node:crypto";
 import t from "tap";
-import { until } from "../out/helper.ts";
-import { type AuditdFixture, readLeaves, verified } from "../helper.ts";
+import { until } from "../until.ts";
+import type { AuditdFixture } from "../auditd-fixture.ts";
+import { readLeaves } from "../read-leaves.ts";
+import { verified } from "../verified.ts";
 import { OFFICER, STEWARD } from "../step-up-people.ts";
-import { disclosing, erase, liftHold, setHold, startedBoth } from "./helper.ts";
+import { disclosing, erase, liftHold, setHold } from "./privacy-requests.ts";
+import { startedBoth } from "./started-both.ts";
 
 const unproven = {
   ...{ verb: "hold-unproven", subject: "usr-1", hold: "case-7", requester: "usr-law" },

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { firstKeptMonth, overdue } from "../../src/vault/decisions/retention.ts";
-import { until } from "../out/helper.ts";
-import { readLeaves } from "../helper.ts";
-import { backdate, gateOf, say, setHold, startedBoth } from "./helper.ts";
+import { until } from "../until.ts";
+import { readLeaves } from "../read-leaves.ts";
+import { backdate } from "./backdate.ts";
+import { gateOf, startedBoth } from "./started-both.ts";
+import { say } from "./say.ts";
+import { setHold } from "./privacy-requests.ts";
 
 t.test("a month is kept until all of it is older than its class allows", async (t) => {
   t.equal(firstKeptMonth(Date.UTC(2026, 10, 30, 23, 59), 24), "2024-11");

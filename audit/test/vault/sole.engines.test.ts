@@ -1,8 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { temporaryFolder } from "../helper.ts";
-import { startedBoth, VaultFixture } from "./helper.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
+import { startedBoth } from "./started-both.ts";
+import { VaultFixture } from "./vault-fixture.ts";
 
 /** On the same folders, at sockets of its own: chance can't say who finds what there. */
 function another(t: Test, { root, config }: VaultFixture): VaultFixture {

@@ -13,7 +13,8 @@ import { parsePolicy as parsePolicyOn } from "../../src/verifier/signatures/poli
 import { escapeText, renderText } from "../../src/verifier/report/output.ts";
 import { exitCode, nothingChecked } from "../../src/verifier/verdicts.ts";
 import { type Report, verify } from "../../src/verifier/verify.ts";
-import { keyList, signedCheckpoint } from "../helper.ts";
+import { keyList } from "../event-drafts.ts";
+import { signedCheckpoint } from "../signed-checkpoint.ts";
 
 const ORIGIN = "box.audit.acme/2026";
 const newKey = (name: string) =>

@@ -1,5 +1,5 @@
 /** A log of a test's own making, honest or not: leaves as auditd writes them, an export as `exportLog` writes it. */
-import { signedCheckpoint } from "../helper.ts";
+import { signedCheckpoint } from "../signed-checkpoint.ts";
 import { generateKeyPairSync } from "node:crypto";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { heartbeatOf } from "../../src/log/auditd/decisions/heartbeat.ts";

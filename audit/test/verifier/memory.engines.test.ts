@@ -6,7 +6,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { ustarMember } from "../../src/log/export/ustar.ts";
 import { canonicalJson } from "../../src/log/format/event/canonical-json.ts";
-import { temporaryFolder } from "../helper.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { shippedProgram } from "@resontech/house/shipped-program";
 import { MadeLog, ORIGIN } from "./made-log.ts";
 import { enveloped, madeRelease } from "./made-release.ts";

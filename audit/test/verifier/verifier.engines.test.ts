@@ -5,7 +5,8 @@ import t, { type Test } from "tap";
 import { exportLog } from "../../src/log/export/export-log.ts";
 import { connectProducer } from "../../src/log/producer/producer.ts";
 import { shippedProgram } from "@resontech/house/shipped-program";
-import { type AuditdFixture, jobSubmit, startedAuditd } from "../helper.ts";
+import { type AuditdFixture, startedAuditd } from "../auditd-fixture.ts";
+import { jobSubmit } from "../event-drafts.ts";
 import { hostNode } from "./host-node.ts";
 
 const HOST_NODE = hostNode();

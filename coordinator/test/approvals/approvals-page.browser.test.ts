@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import t from "tap";
 import { pinStepUpKeys } from "../../../appliance/src/keycloak/pin-step-up-keys.ts";
 import { judgeApproval } from "../../../audit/src/log/approvals/judge-approval.ts";
-import { temporaryFolder } from "../../../audit/test/helper.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { findBucketOfProject } from "../../src/identity/bucket-store.ts";
 import { leavesByApproval } from "../../src/storage/export-grants.ts";
 import { SignInHouse, timeCode } from "../helper/sign-in-house.ts";

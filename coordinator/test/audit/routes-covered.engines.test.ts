@@ -9,7 +9,7 @@ import type { PersonalDataLine } from "@resontech/contracts/http-personal-data";
 import t from "tap";
 import { QUESTION_IDS, QUESTIONS } from "@resontech/contracts/audit-questions";
 import { exportLog } from "../../../audit/src/log/export/export-log.ts";
-import { readLeaves } from "../../../audit/test/helper.ts";
+import { readLeaves } from "../../../audit/test/read-leaves.ts";
 import { fetchWithCa } from "../helper/fetch-with-ca.ts";
 import { RunningCoordinator } from "../helper/running-coordinator.ts";
 import { joinAgent } from "../helper/join-agent.ts";

@@ -8,7 +8,8 @@ import {
   FrameReader,
   MAX_PRODUCER_FRAME_BYTES,
 } from "../../../audit/src/log/format/wire/frames.ts";
-import { startedAuditd, temporaryFolder } from "../../../audit/test/helper.ts";
+import { startedAuditd } from "../../../audit/test/auditd-fixture.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { Trail } from "../src/audit/trail.ts";
 
 /** Stands between a producer and auditd, and counts what is asked. */

@@ -8,8 +8,9 @@ import { Indexer } from "../../../audit/src/out/search/indexer.ts";
 import { buildSearchApp } from "../../../audit/src/out/search/search-app.ts";
 import { SearchIndex } from "../../../audit/src/out/search/search-index.ts";
 import { TokenFeed } from "../../../audit/src/out/search/token-feed.ts";
-import { until } from "../../../audit/test/out/helper.ts";
-import { erase, VaultFixture } from "../../../audit/test/vault/helper.ts";
+import { until } from "../../../audit/test/until.ts";
+import { erase } from "../../../audit/test/vault/privacy-requests.ts";
+import { VaultFixture } from "../../../audit/test/vault/vault-fixture.ts";
 import {
   S3ResponseError,
   type S3Transport,

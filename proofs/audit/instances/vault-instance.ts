@@ -1,5 +1,5 @@
 /** A real vault of a proof's own, beside an auditd that has the producer `vault`; its epochs are short, so that they end within the proof. */
-import { linesFrom } from "../../../audit/test/helper.ts";
+import { linesFrom } from "../../../audit/test/lines-from.ts";
 import type { ChildProcess } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { once } from "node:events";

@@ -6,7 +6,7 @@ import t from "tap";
 import { judgeApproval } from "../../../src/log/approvals/judge-approval.ts";
 import { stepUpNonce } from "../../../src/log/format/approval/step-up-nonce.ts";
 import { signedAct } from "../../../src/vault/decisions/signed-act.ts";
-import { temporaryFolder } from "../../helper.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 import {
   ADMIN,
   newRealmKey,

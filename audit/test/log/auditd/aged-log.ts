@@ -3,8 +3,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
-import { until } from "../../out/helper.ts";
-import { AuditdFixture, keyList, temporaryFolder } from "../../helper.ts";
+import { until } from "../../until.ts";
+import { AuditdFixture } from "../../auditd-fixture.ts";
+import { keyList } from "../../event-drafts.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 
 const BEGUN = "2018-12-20";
 const TURNS = ["2019-01-02", "2020-01-02"];

@@ -2,7 +2,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
-import { AuditdFixture, readLeaves, temporaryFolder } from "../../helper.ts";
+import { AuditdFixture } from "../../auditd-fixture.ts";
+import { readLeaves } from "../../read-leaves.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 
 t.test("heartbeats name who should be connected and is not", async (t) => {
   const root = temporaryFolder(t);

@@ -21,7 +21,9 @@ import {
   FrameReader,
   MAX_AUDITD_FRAME_BYTES,
 } from "../../../src/log/format/wire/frames.ts";
-import { type AuditdFixture, jobSubmit, keyList, readLeaves, startedAuditd } from "../../helper.ts";
+import { type AuditdFixture, startedAuditd } from "../../auditd-fixture.ts";
+import { jobSubmit, keyList } from "../../event-drafts.ts";
+import { readLeaves } from "../../read-leaves.ts";
 
 /** A producer that obeys no rule. */
 class RawProducer {

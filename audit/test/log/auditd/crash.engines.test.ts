@@ -6,7 +6,9 @@ import {
   connectRecordProducer,
   type LeafRef,
 } from "../../../src/log/producer/producer.ts";
-import { jobSubmit, keyList, readLeaves, startedAuditd } from "../../helper.ts";
+import { jobSubmit, keyList } from "../../event-drafts.ts";
+import { readLeaves } from "../../read-leaves.ts";
+import { startedAuditd } from "../../auditd-fixture.ts";
 
 const BOOT = "1";
 const ROUNDS = 6;

@@ -14,7 +14,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { DiskGuard } from "../../../src/log/auditd/host/disk-guard.ts";
 import { connectProducer, type LeafRef } from "../../../src/log/producer/producer.ts";
-import { AuditdFixture, jobSubmit, keyList, readLeaves, temporaryFolder } from "../../helper.ts";
+import { AuditdFixture } from "../../auditd-fixture.ts";
+import { jobSubmit, keyList } from "../../event-drafts.ts";
+import { readLeaves } from "../../read-leaves.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { lacksMount, SmallDisk } from "../../small-disk.ts";
 
 const MIB = 1_048_576;

@@ -6,7 +6,8 @@ import { Sidecar } from "../../../src/log/auditd/commit/sidecar.ts";
 import { Ledger } from "../../../src/log/auditd/decisions/ledger.ts";
 import { LogReader } from "../../../src/log/format/tree/log-reader.ts";
 import { Wal } from "../../../src/log/auditd/wal/wal.ts";
-import { hasRoom, temporaryFolder } from "../../helper.ts";
+import { hasRoom } from "../../has-room.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 
 const lag = {
   type: "audit.witness.lag",

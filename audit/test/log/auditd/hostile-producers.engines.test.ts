@@ -8,15 +8,11 @@ import t, { type Test } from "tap";
 import { PARALLEL_WRITES } from "../../../src/log/auditd/checkpoint/tree-writer.ts";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
 import { encodeJsonFrame, FRAME } from "../../../src/log/format/wire/frames.ts";
-import {
-  AuditdFixture,
-  jobSubmit,
-  keyList,
-  readLeaves,
-  startedAuditd,
-  temporaryFolder,
-  verified,
-} from "../../helper.ts";
+import { AuditdFixture, startedAuditd } from "../../auditd-fixture.ts";
+import { jobSubmit, keyList } from "../../event-drafts.ts";
+import { readLeaves } from "../../read-leaves.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
+import { verified } from "../../verified.ts";
 
 /** A connection that has said hello and reads nothing. */
 async function deaf(t: Test, auditd: AuditdFixture, name: string): Promise<Socket> {

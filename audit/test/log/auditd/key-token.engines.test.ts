@@ -2,7 +2,11 @@ import { readdirSync, writeFileSync } from "node:fs";
 import pkcs11js from "pkcs11js";
 import t, { type Test } from "tap";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
-import { AuditdFixture, keyList, readLeaves, temporaryFolder, verified } from "../../helper.ts";
+import { AuditdFixture } from "../../auditd-fixture.ts";
+import { keyList } from "../../event-drafts.ts";
+import { readLeaves } from "../../read-leaves.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
+import { verified } from "../../verified.ts";
 import { SoftHsm } from "../../soft-hsm.ts";
 
 const NOVEMBER = Date.UTC(2026, 10, 5, 10);

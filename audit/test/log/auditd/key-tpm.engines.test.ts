@@ -3,7 +3,8 @@ import { join } from "node:path";
 import t from "tap";
 import { openCheckpoint } from "../../../src/log/format/note/checkpoint.ts";
 import { parsePolicy } from "../../../src/log/format/note/policy.ts";
-import { AuditdFixture, temporaryFolder } from "../../helper.ts";
+import { AuditdFixture } from "../../auditd-fixture.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { PCR, SoftTpm } from "../../soft-tpm.ts";
 
 t.test(

@@ -13,8 +13,12 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import type { LeafRef, SeenTree } from "../../../src/log/format/wire/frames.ts";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
-import { until } from "../../out/helper.ts";
-import { AuditdFixture, keyList, readLeaves, temporaryFolder, verified } from "../../helper.ts";
+import { until } from "../../until.ts";
+import { AuditdFixture } from "../../auditd-fixture.ts";
+import { keyList } from "../../event-drafts.ts";
+import { readLeaves } from "../../read-leaves.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
+import { verified } from "../../verified.ts";
 
 const NOVEMBER = Date.parse("2026-11-20T10:00:00Z");
 const DECEMBER = Date.parse("2026-12-20T10:00:00Z");

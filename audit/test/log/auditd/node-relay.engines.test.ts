@@ -15,7 +15,9 @@ import {
   makeTestCa,
 } from "../../../../coordinator/test/nodes/test-ca.ts";
 import { composeEvent, connectProducer } from "../../../src/log/producer/producer.ts";
-import { readLeaves, startedAuditd, temporaryFolder } from "../../helper.ts";
+import { readLeaves } from "../../read-leaves.ts";
+import { startedAuditd } from "../../auditd-fixture.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 
 const OF_MEMBER = { job: "job-1", attempt: "a-1", generation: 1, counter: 1 };
 

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
-import { jobSubmit, startedAuditd } from "../../helper.ts";
+import { jobSubmit } from "../../event-drafts.ts";
+import { startedAuditd } from "../../auditd-fixture.ts";
 
 t.test("events get indices and survive a restart", async (t) => {
   const auditd = await startedAuditd(t);

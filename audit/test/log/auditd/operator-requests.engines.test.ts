@@ -8,14 +8,11 @@ import t, { type Test } from "tap";
 import { HostClock } from "../../../src/log/auditd/host/host-clock.ts";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
 import { isListening } from "../../../../dev/is-listening.ts";
-import { until } from "../../out/helper.ts";
-import {
-  AuditdFixture,
-  readLeaves,
-  startedAuditd,
-  temporaryFolder,
-  verified,
-} from "../../helper.ts";
+import { until } from "../../until.ts";
+import { AuditdFixture, startedAuditd } from "../../auditd-fixture.ts";
+import { readLeaves } from "../../read-leaves.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
+import { verified } from "../../verified.ts";
 import { ADMIN, PEOPLE, StepUpPeople } from "../../step-up-people.ts";
 
 const OPERATOR = { sub: "appliance", kind: "operator" };

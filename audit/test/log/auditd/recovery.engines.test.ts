@@ -13,13 +13,10 @@ import {
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
-import {
-  AuditdFixture,
-  keyList,
-  readLeaves,
-  startedAuditd,
-  temporaryFolder,
-} from "../../helper.ts";
+import { AuditdFixture, startedAuditd } from "../../auditd-fixture.ts";
+import { keyList } from "../../event-drafts.ts";
+import { readLeaves } from "../../read-leaves.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 
 /** A stopped log of some 600 leaves. */
 /** @param running to fill; one of its own otherwise */

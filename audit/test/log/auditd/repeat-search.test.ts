@@ -4,7 +4,7 @@ import { Ledger } from "../../../src/log/auditd/decisions/ledger.ts";
 import { composeEvent } from "../../../src/log/format/event/compose-event.ts";
 import { leafOf, parseLeaf } from "../../../src/log/format/event/leaf.ts";
 import { hashLeaf } from "../../../src/log/format/tree/merkle.ts";
-import { keyList } from "../../helper.ts";
+import { keyList } from "../../event-drafts.ts";
 
 const BOOT = "b-1";
 const PRODUCERS = ["gate", "record", "agent"];

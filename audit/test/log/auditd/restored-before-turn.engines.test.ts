@@ -13,9 +13,14 @@ import t, { type Test } from "tap";
 import type { LeafRef, SeenTree } from "../../../src/log/format/wire/frames.ts";
 import { exportProof } from "../../../src/log/export/export-proof.ts";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
-import { until } from "../../out/helper.ts";
-import { AuditdFixture, keyList, readLeaves, temporaryFolder, verified } from "../../helper.ts";
-import { requestOf, WitnessFixture } from "../witness/helper.ts";
+import { until } from "../../until.ts";
+import { AuditdFixture } from "../../auditd-fixture.ts";
+import { keyList } from "../../event-drafts.ts";
+import { readLeaves } from "../../read-leaves.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
+import { verified } from "../../verified.ts";
+import { requestOf } from "../witness/test-log.ts";
+import { WitnessFixture } from "../witness/witness-fixture.ts";
 
 const DECEMBER = Date.parse("2026-12-20T10:00:00Z");
 const JANUARY = Date.parse("2027-01-01T00:00:05Z");

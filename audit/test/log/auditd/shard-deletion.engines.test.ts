@@ -3,9 +3,13 @@ import t from "tap";
 import { isPastRetention } from "../../../src/log/format/shard/shard-plan.ts";
 import { parseCheckpoint } from "../../../src/log/format/note/checkpoint.ts";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
-import { until } from "../../out/helper.ts";
-import { readLeaves, verified } from "../../helper.ts";
-import { gateOf, liftHold, say, setHold, VaultFixture } from "../../vault/helper.ts";
+import { until } from "../../until.ts";
+import { readLeaves } from "../../read-leaves.ts";
+import { verified } from "../../verified.ts";
+import { gateOf } from "../../vault/started-both.ts";
+import { liftHold, setHold } from "../../vault/privacy-requests.ts";
+import { say } from "../../vault/say.ts";
+import { VaultFixture } from "../../vault/vault-fixture.ts";
 import { agedAuditd, checkpointOf, LONG_BEFORE } from "./aged-log.ts";
 
 const ofDeletion = async (folder: string) =>

@@ -15,15 +15,12 @@ import { shardFiles } from "../../../src/log/auditd/shard-files.ts";
 import { signCheckpoint } from "../../../src/log/format/note/checkpoint.ts";
 import { Frontier } from "../../../src/log/format/tree/merkle.ts";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
-import { until } from "../../out/helper.ts";
-import {
-  AuditdFixture,
-  jobSubmit,
-  keyList,
-  readLeaves,
-  temporaryFolder,
-  verified,
-} from "../../helper.ts";
+import { until } from "../../until.ts";
+import { AuditdFixture } from "../../auditd-fixture.ts";
+import { jobSubmit, keyList } from "../../event-drafts.ts";
+import { readLeaves } from "../../read-leaves.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
+import { verified } from "../../verified.ts";
 import { PEOPLE } from "../../step-up-people.ts";
 
 const DECEMBER = Date.parse("2026-12-20T10:00:00Z");

@@ -7,7 +7,8 @@ import {
   FRAME,
   MAX_AUDITD_FRAME_BYTES,
 } from "../../../src/log/format/wire/frames.ts";
-import { hasRoom, temporaryFolder } from "../../helper.ts";
+import { hasRoom } from "../../has-room.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 
 const disclosing = (index: number, value = `10.0.0.${index}`) => ({
   index,

@@ -6,7 +6,9 @@ import { LogKeys } from "../../../src/log/auditd/keys/log-keys.ts";
 import { shardFiles } from "../../../src/log/auditd/shard-files.ts";
 import { parseCheckpoint, signCheckpoint } from "../../../src/log/format/note/checkpoint.ts";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
-import { type AuditdFixture, keyList, readLeaves, startedAuditd } from "../../helper.ts";
+import { type AuditdFixture, startedAuditd } from "../../auditd-fixture.ts";
+import { keyList } from "../../event-drafts.ts";
+import { readLeaves } from "../../read-leaves.ts";
 
 /** A killed log; `earlier` is a copy of its folder from when it had `before` leaves, and what was witnessed covers `after`. */
 async function killedLog(t: Test) {

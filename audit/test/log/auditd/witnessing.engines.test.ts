@@ -29,7 +29,10 @@ import { Link } from "../../../src/log/producer/link.ts";
 import { type AuditProducer, connectProducer } from "../../../src/log/producer/producer.ts";
 import { parseCheckpoint as parseJudged } from "../../../src/verifier/input/note.ts";
 import type { CosignReply, Query, Witnessed } from "../../../src/log/format/wire/frames.ts";
-import { AuditdFixture, keyList, readLeaves, temporaryFolder } from "../../helper.ts";
+import { AuditdFixture } from "../../auditd-fixture.ts";
+import { keyList } from "../../event-drafts.ts";
+import { readLeaves } from "../../read-leaves.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { PEOPLE } from "../../step-up-people.ts";
 
 const newWitness = (name: string, type: KeyType = KEY_TYPE.ed25519Cosignature): NoteSigner =>

@@ -4,7 +4,8 @@ import { exportProof } from "../../../src/log/export/export-proof.ts";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
 import { verifyProof } from "../../../src/verifier/event-proof.ts";
 import { nodePlatform } from "../../../src/verifier/platform/platform-node.ts";
-import { jobSubmit, startedAuditd } from "../../helper.ts";
+import { jobSubmit } from "../../event-drafts.ts";
+import { startedAuditd } from "../../auditd-fixture.ts";
 
 t.test(
   "the proof of one event says what one leaf and one checkpoint can say, and nothing more",

@@ -10,7 +10,9 @@ import {
 } from "../../../src/log/export/printed-checkpoint.ts";
 import { exportLog } from "../../../src/log/export/export-log.ts";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
-import { AuditdFixture, keyList, temporaryFolder } from "../../helper.ts";
+import { AuditdFixture } from "../../auditd-fixture.ts";
+import { keyList } from "../../event-drafts.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { shippedProgram } from "@resontech/house/shipped-program";
 
 const VERIFIER = shippedProgram("sov-verify");

@@ -8,7 +8,10 @@ import {
   connectProducer,
   connectRecordProducer,
 } from "../../../src/log/producer/producer.ts";
-import { jobSubmit, keyList, readLeaves, startedAuditd, temporaryFolder } from "../../helper.ts";
+import { jobSubmit, keyList } from "../../event-drafts.ts";
+import { readLeaves } from "../../read-leaves.ts";
+import { startedAuditd } from "../../auditd-fixture.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 
 /** auditd has been away for longer than anybody waits for it. */
 async function awayForLong(t: Test, producer: { readonly connected: boolean }): Promise<void> {

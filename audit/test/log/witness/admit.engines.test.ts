@@ -6,8 +6,12 @@ import { LogReader } from "../../../src/log/format/tree/log-reader.ts";
 import { verifierKey } from "../../../src/log/format/note/note-key.ts";
 import { TileProofs } from "../../../src/log/format/tree/tile-proofs.ts";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
-import { AuditdFixture, keyList, readLeaves, temporaryFolder } from "../../helper.ts";
-import { newSigners, requestOf, TestLog, WitnessFixture } from "./helper.ts";
+import { AuditdFixture } from "../../auditd-fixture.ts";
+import { keyList } from "../../event-drafts.ts";
+import { readLeaves } from "../../read-leaves.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
+import { newSigners, requestOf, TestLog } from "./test-log.ts";
+import { WitnessFixture } from "./witness-fixture.ts";
 
 const DECEMBER = Date.parse("2026-12-20T10:00:00Z");
 

@@ -12,7 +12,8 @@ import {
 import { KEY_TYPE, type NoteKey, parseVerifierKey } from "../../../src/log/format/note/note-key.ts";
 import { formatNote, isLineOf } from "../../../src/log/format/note/signed-note.ts";
 import { cosignTime } from "../../../src/log/witness/cosign-time.ts";
-import { requestOf, runtimes, TestLog, WitnessFixture } from "./helper.ts";
+import { requestOf, TestLog } from "./test-log.ts";
+import { runtimes, WitnessFixture } from "./witness-fixture.ts";
 
 /** The keys of `witness …` lines. */
 const keysOf = (policyLines: string): NoteKey[] =>

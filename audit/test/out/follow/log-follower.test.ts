@@ -13,8 +13,10 @@ import { LogFollower } from "../../../src/out/follow/log-follower.ts";
 import type { Position } from "../../../src/out/follow/position.ts";
 import { hashLeaf } from "../../../src/log/format/tree/merkle.ts";
 import { tilePath } from "../../../src/log/format/tree/tile-layout.ts";
-import { temporaryFolder } from "../../helper.ts";
-import { keyLists, silent, until, WrittenLog } from "../helper.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
+import { keyLists, WrittenLog } from "../written-log.ts";
+import { silent } from "../silent.ts";
+import { until } from "../../until.ts";
 
 async function following(t: Test, log: WrittenLog): Promise<LogFollower> {
   const follower = new LogFollower(log.options, silent);

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import t from "tap";
 import { LogFollower } from "../../../src/out/follow/log-follower.ts";
 import { DailySheet } from "../../../src/out/sheet/daily-sheet.ts";
-import { temporaryFolder } from "../../helper.ts";
-import { keyLists, silent, WrittenLog } from "../helper.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
+import { keyLists, WrittenLog } from "../written-log.ts";
+import { silent } from "../silent.ts";
 
 t.test(
   "a sheet a day holds the newest checkpoint that was believed; old ones go after 400",

@@ -18,9 +18,12 @@ import { CursorFile } from "../../../src/out/sinks/cursor-file.ts";
 import { receiverOf } from "../../../src/out/sinks/open-sink.ts";
 import { Sink } from "../../../src/out/sinks/sink.ts";
 import { tilePath } from "../../../src/log/format/tree/tile-layout.ts";
-import { temporaryFolder } from "../../helper.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { lacksMount, SmallDisk } from "../../small-disk.ts";
-import { keepingFacts, keyLists, silent, until, WrittenLog } from "../helper.ts";
+import { keepingFacts } from "../keeping-facts.ts";
+import { keyLists, WrittenLog } from "../written-log.ts";
+import { silent } from "../silent.ts";
+import { until } from "../../until.ts";
 import { type Certificate, TestAuthority } from "./certificates.ts";
 import { SyslogServer } from "./syslog-server.ts";
 

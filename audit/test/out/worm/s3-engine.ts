@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { ensureEngine } from "@resontech/airgap/engines";
 import type { Test } from "tap";
 import type { S3Store } from "../../../src/out/worm/s3-request.ts";
-import { temporaryFolder } from "../../helper.ts";
-import { until } from "../helper.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
+import { until } from "../../until.ts";
 import { freePort } from "../../../../dev/free-port.ts";
 
 /** @param isVersioning false: a store without versions can't lock */

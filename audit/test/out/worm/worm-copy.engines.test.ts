@@ -23,8 +23,11 @@ import {
 } from "../../../src/out/worm/s3-request.ts";
 import { WormCopy } from "../../../src/out/worm/worm-copy.ts";
 import { filesOfTree, tilePath } from "../../../src/log/format/tree/tile-layout.ts";
-import { temporaryFolder } from "../../helper.ts";
-import { keepingFacts, keyLists, silent, until, WrittenLog } from "../helper.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
+import { keepingFacts } from "../keeping-facts.ts";
+import { keyLists, WrittenLog } from "../written-log.ts";
+import { silent } from "../silent.ts";
+import { until } from "../../until.ts";
 import { startS3Engine } from "./s3-engine.ts";
 import { freePort } from "../../../../dev/free-port.ts";
 

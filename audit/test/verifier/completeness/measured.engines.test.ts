@@ -14,7 +14,7 @@ import { plainLeaf } from "../../../src/verifier/leaf/plain-leaf.ts";
 import { nodePlatform } from "../../../src/verifier/platform/platform-node.ts";
 import { MAX_RELEASE_BYTES, Releases } from "../../../src/verifier/completeness/releases.ts";
 import { lacksCounterpart, type Report } from "../../../src/verifier/verify.ts";
-import { temporaryFolder } from "../../helper.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { shippedProgram } from "@resontech/house/shipped-program";
 import { MadeLog } from "../made-log.ts";
 import { enveloped, type Held, madeRelease, releasesOf } from "../made-release.ts";

@@ -6,7 +6,7 @@ import { PII_FIELDS } from "@resontech/contracts/audit-event";
 import t, { type Test } from "tap";
 import { shippedProgram } from "@resontech/house/shipped-program";
 import { commitment } from "../../../src/log/format/event/commitment.ts";
-import { temporaryFolder } from "../../helper.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { hostNode } from "../host-node.ts";
 import { MadeLog } from "../made-log.ts";
 

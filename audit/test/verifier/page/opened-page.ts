@@ -6,7 +6,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import type { Test } from "tap";
 import { verifierPage } from "../../../build/verifier-page.ts";
 import type { Verdict } from "../../../src/verifier/verdicts.ts";
-import { temporaryFolder } from "../../helper.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 
 export const HTML = await verifierPage();
 

@@ -15,7 +15,8 @@ import { parseNonce, parseSample, type Sample } from "../../../src/verifier/samp
 import { parseDowntime } from "../../../src/verifier/completeness/timeline.ts";
 import { exitCode } from "../../../src/verifier/verdicts.ts";
 import { lacksCounterpart, verify } from "../../../src/verifier/verify.ts";
-import { keyList, startedAuditd } from "../../helper.ts";
+import { keyList } from "../../event-drafts.ts";
+import { startedAuditd } from "../../auditd-fixture.ts";
 import { MadeLog, ORIGIN } from "../made-log.ts";
 import { madeRelease, releasesOf } from "../made-release.ts";
 import { type Chosen, HTML, openPage, startedBrowser } from "./opened-page.ts";

@@ -11,7 +11,8 @@ import t, { type Test } from "tap";
 import { crc32c } from "../../../../src/log/auditd/wal/crc32c.ts";
 import { Wal } from "../../../../src/log/auditd/wal/wal.ts";
 import { readWal } from "../../../../src/log/auditd/wal/wal-recovery.ts";
-import { hasRoom, temporaryFolder } from "../../../helper.ts";
+import { hasRoom } from "../../../has-room.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 
 const SEGMENT_BYTES = 2_097_152;
 const leavesFrom = (first: number, count: number, bytes = 100) =>

@@ -15,7 +15,7 @@ import {
   type KeptSet,
   leafSchemasOf,
 } from "../../../../src/log/format/event/kept-sets.ts";
-import { keyList } from "../../../helper.ts";
+import { keyList } from "../../../event-drafts.ts";
 
 const NO_DETAIL = { type: "object", properties: {}, additionalProperties: false };
 const nameOf = (set: KeptSet): string =>

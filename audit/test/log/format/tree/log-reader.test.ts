@@ -4,7 +4,8 @@ import t from "tap";
 import { LogReader } from "../../../../src/log/format/tree/log-reader.ts";
 import { hashLeaf } from "../../../../src/log/format/tree/merkle.ts";
 import { TreeWriter } from "../../../../src/log/auditd/checkpoint/tree-writer.ts";
-import { hasRoom, temporaryFolder } from "../../../helper.ts";
+import { hasRoom } from "../../../has-room.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 
 const leavesFrom = (first: number, count: number) =>
   Array.from({ length: count }, (_, at) => {

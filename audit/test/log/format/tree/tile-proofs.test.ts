@@ -6,7 +6,8 @@ import { Frontier, hashLeaf } from "../../../../src/log/format/tree/merkle.ts";
 import { isConsistent, isIncluded } from "../../../../src/log/format/tree/proof-check.ts";
 import { TileProofs } from "../../../../src/log/format/tree/tile-proofs.ts";
 import { TreeWriter } from "../../../../src/log/auditd/checkpoint/tree-writer.ts";
-import { hasRoom, temporaryFolder } from "../../../helper.ts";
+import { hasRoom } from "../../../has-room.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 
 /** Leaves, one root and one path of the Certificate Transparency reference tests (google/certificate-transparency, merkle_tree_test.cc). */
 const LEAVES = [

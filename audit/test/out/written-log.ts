@@ -2,17 +2,13 @@
 import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { replaceFile } from "@resontech/frame/durable-file";
-import type { OwnFact, Reporter } from "../../src/out/reporter.ts";
-import { pino } from "pino";
 import type { FollowerOptions } from "../../src/out/follow/log-follower.ts";
 import { composeEvent } from "../../src/log/format/event/compose-event.ts";
 import { leafOf } from "../../src/log/format/event/leaf.ts";
 import { hashLeaf } from "../../src/log/format/tree/merkle.ts";
 import { setCurrentSlug, shardFolder } from "../../src/log/format/shard/shards.ts";
-
 import {
   KEY_TYPE,
   type NoteSigner,
@@ -20,9 +16,9 @@ import {
   verifierKey,
 } from "../../src/log/format/note/note-key.ts";
 import { TreeWriter } from "../../src/log/auditd/checkpoint/tree-writer.ts";
-import { hasRoom, signedCheckpoint } from "../helper.ts";
+import { hasRoom } from "../has-room.ts";
+import { signedCheckpoint } from "../signed-checkpoint.ts";
 
-export const silent = pino({ level: "silent" });
 const PREFIX = "box.audit.acme";
 
 /** The same bytes at the same places as auditd's log: only the sockets are missing. */
@@ -123,27 +119,4 @@ export function keyLists(count: number, sub = "usr-1"): EventDraft<"key.list">[]
     actor: { sub, kind: "user" },
     object: { kind: "user", id: sub },
   }));
-}
-
-/** Waits until something holds; each look may take its time. @throws after `timeoutMs` */
-export async function until(
-  holds: () => boolean | Promise<boolean>,
-  timeoutMs = 10_000,
-): Promise<void> {
-  for (const from = performance.now(); !(await holds()); await sleep(10))
-    if (performance.now() - from > timeoutMs)
-      throw new Error(`still not after ${timeoutMs} ms: ${holds.toString()}`);
-}
-
-/** What would be told to auditd, and when it would have it. */
-export function keepingFacts(
-  facts: OwnFact[],
-  onRecord: Promise<void> = Promise.resolve(),
-): Reporter {
-  const report = (fact: OwnFact): number => facts.push(fact);
-  const say = async (fact: OwnFact): Promise<void> => {
-    report(fact);
-    await onRecord;
-  };
-  return { report, say } as unknown as Reporter;
 }

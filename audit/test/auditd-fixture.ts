@@ -1,51 +1,17 @@
 /** A real auditd as its own process, on a folder of the test's own. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { exchangeOnSocket } from "@resontech/frame/exchange-on-socket";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AuditEvent, EventDraft } from "@resontech/contracts/audit-draft";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
-import type { WithRoom } from "@resontech/frame/durable-file";
 import type { Test } from "tap";
 import { shippedProgram } from "@resontech/house/shipped-program";
-import { parseLeaf } from "../src/log/format/event/leaf.ts";
-import { exportLog } from "../src/log/export/export-log.ts";
-import { type Checkpoint, checkpointText, signatureOf } from "../src/log/format/note/checkpoint.ts";
-import { LogReader } from "../src/log/format/tree/log-reader.ts";
-import type { NoteSigner } from "../src/log/format/note/note-key.ts";
-import { formatNote } from "../src/log/format/note/signed-note.ts";
 import { pinnedIn } from "./step-up-people.ts";
+import { linesFrom } from "./lines-from.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 
 const TODAY = new Date().toISOString().slice(0, 10);
-/** An erasure searches all of its files. */
-const ANSWER_MS = 600_000;
-
-/** Asks on an operator's socket. @returns every line of the answer; a refusal is one */
-export async function linesFrom(
-  socketPath: string,
-  request: object,
-): Promise<Record<string, unknown>[]> {
-  const { verb = "", ...body }: { verb?: string } = request;
-  const { status, text } = await exchangeOnSocket(socketPath, {
-    ...{ method: "POST", path: `/${verb}`, body: JSON.stringify(body), timeoutMs: ANSWER_MS },
-  });
-  if (status !== 200) return [{ error: JSON.parse(text) as unknown }];
-  return text
-    .split("\n")
-    .slice(0, -1)
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
-}
 
 export class AuditdFixture {
   readonly root: string;
@@ -231,16 +197,6 @@ globalThis.Date = class extends True {
   }
 }
 
-/** For writers on a disk that nobody watches. */
-export const hasRoom: WithRoom = (write) => write();
-
-/** Short paths: a socket's path may have 107 bytes. */
-export function temporaryFolder(t: Test): string {
-  const folder = mkdtempSync(join(tmpdir(), "rta-"));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 export async function startedAuditd(
   t: Test,
   changes: Partial<AuditdConfig> = {},
@@ -250,57 +206,4 @@ export async function startedAuditd(
   t.teardown(() => fixture.stop("SIGKILL"));
   await fixture.start();
   return fixture;
-}
-
-export function jobSubmit(
-  op: string = crypto.randomUUID(),
-): Omit<EventDraft<"job.submit">, "phase"> {
-  return {
-    type: "job.submit",
-    op,
-    actor: { sub: "usr-1", kind: "user", roles: ["researcher"] },
-    action: "POST /api/tasks",
-    object: { kind: "job", id: "job-1" },
-    detail: { shards: 2, input_bytes: 1_000_000 },
-  };
-}
-
-export function keyList(): Omit<EventDraft<"key.list">, "phase"> {
-  return {
-    type: "key.list",
-    op: crypto.randomUUID(),
-    actor: { sub: "usr-1", kind: "user" },
-    object: { kind: "user", id: "usr-1" },
-  };
-}
-
-/** What the verifier says of the shard that is written, by the appliance's own policy. */
-export async function verified(auditd: AuditdFixture): Promise<object> {
-  const file = join(auditd.root, "export.tar");
-  await exportLog({ logDir: auditd.shardDir(auditd.currentSlug), file });
-  const args = [shippedProgram("sov-verify"), file, "--policy", auditd.config.policyFile, "--json"];
-  return JSON.parse(spawnSync(process.execPath, args, { encoding: "utf8" }).stdout) as object;
-}
-
-/** Every leaf of a stopped or running log that its checkpoint covers. */
-export async function readLeaves(logDir: string): Promise<AuditEvent[]> {
-  const size = Number(readFileSync(join(logDir, "checkpoint"), "utf8").split("\n")[1]);
-  const reader = new LogReader(logDir);
-  const leaves: AuditEvent[] = [];
-  for (let first = 0; first < size; first += 256)
-    for (const entry of await reader.readEntries(first / 256, Math.min(256, size - first)))
-      leaves.push(parseLeaf(entry));
-  return leaves;
-}
-
-/** As auditd signs it, under keys of the test's own. */
-export function signedCheckpoint(
-  checkpoint: Checkpoint,
-  signers: readonly NoteSigner[],
-  nowMs: number = Date.now(),
-): string {
-  const signatures = signers.map((signer) =>
-    signatureOf(checkpoint, signer, Math.floor(nowMs / 1_000)),
-  );
-  return formatNote({ text: checkpointText(checkpoint), signatures });
 }
