@@ -1,7 +1,7 @@
 /** Against the real auditd, whose socket lies where the appliance has it. */
 import { rmSync } from "node:fs";
 import t, { type Test } from "tap";
-import { readLeaves } from "../../../audit/test/read-leaves.ts";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { connectOperator, operated } from "../../src/audit/operator-record.ts";
 import { Layout } from "@resontech/frame/layout";

@@ -5,7 +5,7 @@ import { ACKNOWLEDGEMENT_TIMEOUT_MS } from "@resontech/audit/producer";
 import { MAX_MEASURED_FILES } from "@resontech/contracts/audit-catalogue";
 import { pino } from "pino";
 import t, { type Test } from "tap";
-import { readLeaves } from "../../../audit/test/read-leaves.ts";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { SupervisorRecord } from "../../src/audit/supervisor-record.ts";
 import { FileDigests } from "../../src/measure/file-digests.ts";

@@ -23,8 +23,8 @@ import Docker from "dockerode";
 import t from "tap";
 import { startPodman } from "../../../agent/test/helper/podman-service.ts";
 import { shippedProgram } from "@resontech/house/shipped-program";
-import { AuditdFixture } from "../../../audit/test/auditd-fixture.ts";
-import { readLeaves } from "../../../audit/test/read-leaves.ts";
+import { AuditdFixture } from "@resontech/auditd/testing/auditd-fixture";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import {
   restoreAppliance,
   type Restored,

@@ -8,7 +8,7 @@ import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { splitTrust } from "@resontech/contracts/door-authorities";
 import { Command } from "commander";
 import t, { type Test } from "tap";
-import { readLeaves } from "../../../audit/test/read-leaves.ts";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
 import { writeTrust } from "../../src/ca/door-certificate.ts";

@@ -8,7 +8,7 @@ import { userOf } from "@resontech/frame/define-part";
 import { Layout } from "@resontech/frame/layout";
 import { Command } from "commander";
 import t, { type Test } from "tap";
-import { readLeaves } from "../../../audit/test/read-leaves.ts";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { config as installed } from "../../../installer/test/helper/request.ts";
 import { addConfigCommands } from "../../src/commands/config-commands.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { Command } from "commander";
 import t from "tap";
-import { readLeaves } from "../../../audit/test/read-leaves.ts";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { TestPki } from "../../../agent/test/helper/pki.ts";
 import { AllowedHosts } from "../../../parts/inference-gateway/src/outbound/allowed-hosts.ts";

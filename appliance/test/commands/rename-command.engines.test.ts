@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { Command } from "commander";
 import t, { type Test } from "tap";
-import { readLeaves } from "../../../audit/test/read-leaves.ts";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { temporaryFolder } from "@resontech/house/temporary-folder";
 import type { AskOperator } from "@resontech/contracts/operator-routes";
 import { addRenameCommand } from "../../src/commands/rename-command.ts";

@@ -16,7 +16,7 @@ import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import { PARTS } from "@resontech/parts";
 import { Command } from "commander";
 import t, { type Test } from "tap";
-import { readLeaves } from "../../../audit/test/read-leaves.ts";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { Journal } from "../../../installer/src/journal.ts";
 import { digestOf } from "../../../installer/src/request.ts";

@@ -4,13 +4,13 @@ import { once } from "node:events";
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { commitmentsOf } from "../../../audit/src/log/format/event/event-rules.ts";
-import { commitmentOf } from "../../../audit/src/log/format/event/commitment.ts";
+import { commitmentsOf } from "@resontech/audit/format/event/event-rules";
+import { commitmentOf } from "@resontech/audit/format/event/commitment";
 import t, { type Test } from "tap";
-import { AuditdFixture } from "../../../audit/test/auditd-fixture.ts";
-import { readLeaves } from "../../../audit/test/read-leaves.ts";
+import { AuditdFixture } from "@resontech/auditd/testing/auditd-fixture";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { temporaryFolder } from "@resontech/house/temporary-folder";
-import { verified } from "../../../audit/test/verified.ts";
+import { verified } from "@resontech/auditd/testing/verified";
 import { nowSeconds, signIn, signOut } from "./utmp-bytes.ts";
 
 const PROGRAM = join(import.meta.dirname, "follow-process.ts");

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { applyRealm } from "@resontech/keycloak/apply-realm";
 import t from "tap";
-import { readLeaves } from "../../../audit/test/read-leaves.ts";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { RunningKeycloak } from "@resontech/house/running-keycloak";
 import { LDAP_READER, RunningSlapd } from "../../../parts/keycloak/test/helper/running-slapd.ts";

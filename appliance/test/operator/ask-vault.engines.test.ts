@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";
-import { disclosing, erase } from "../../../audit/test/vault/privacy-requests.ts";
-import { gateOf, startedBoth } from "../../../audit/test/vault/started-both.ts";
-import { say } from "../../../audit/test/vault/say.ts";
-import { until } from "../../../audit/test/until.ts";
+import { disclosing, erase } from "@resontech/vault/testing/privacy-requests";
+import { gateOf, startedBoth } from "@resontech/vault/testing/started-both";
+import { say } from "@resontech/vault/testing/say";
+import { until } from "@resontech/audit/testing/until";
 import type { VaultStatus } from "@resontech/contracts/vault-control";
 import { askVault, linesOfVault } from "../../src/operator/ask-vault.ts";
 import { closesConnection } from "../../src/parts/health.ts";

@@ -5,7 +5,7 @@ import { launchBrowser } from "@resontech/house/launch-browser";
 import type { Page } from "playwright-core";
 import t from "tap";
 import { pinStepUpKeys } from "../../../appliance/src/keycloak/pin-step-up-keys.ts";
-import { judgeApproval } from "../../../audit/src/log/approvals/judge-approval.ts";
+import { judgeApproval } from "@resontech/audit/approvals/judge-approval";
 import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { findBucketOfProject } from "../../src/identity/bucket-store.ts";
 import { leavesByApproval } from "../../src/storage/export-grants.ts";

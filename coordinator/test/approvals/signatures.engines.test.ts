@@ -8,10 +8,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ApprovalProof } from "@resontech/contracts/approval-proof";
 import t from "tap";
 import { pinStepUpKeys } from "../../../appliance/src/keycloak/pin-step-up-keys.ts";
-import { until } from "../../../audit/test/until.ts";
-import { gateOf, startedBoth } from "../../../audit/test/vault/started-both.ts";
-import { say } from "../../../audit/test/vault/say.ts";
-import { readLeaves } from "../../../audit/test/read-leaves.ts";
+import { until } from "@resontech/audit/testing/until";
+import { gateOf, startedBoth } from "@resontech/vault/testing/started-both";
+import { say } from "@resontech/vault/testing/say";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { locationOf, PersonBrowser } from "../helper/person-browser.ts";
 import { SignInHouse, timeCode } from "../helper/sign-in-house.ts";
 
