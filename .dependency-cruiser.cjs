@@ -1,5 +1,5 @@
 // Imports run one way: contracts ← everything; rooms meet only through `exports` doors. See docs/developer/architecture.md.
-const rooms = "audit|parts/[^/]+|parts|coordinator|agent|policies|backup|airgap|appliance|installer|cli";
+const rooms = "audit|verifier|parts/[^/]+|parts|coordinator|agent|policies|backup|airgap|appliance|installer|cli";
 /** Of the coordinator, from the ground up: what stands in one line may import from its own line and from those above it here. */
 const coordinator = [
   ["api-error\\.ts", "state-of-part\\.ts", "db/"],
@@ -17,30 +17,35 @@ const coordinator = [
 ];
 const under = (layers) => `^coordinator/src/(${layers.flat().join("|")})`;
 
-/**
- * The four products of audit/src (log, out, vault, verifier) and the two folders that they share; `log` has six parts of its own.
- * Folder → what of audit/src it may import beside itself. audit/README.md says why.
- */
+/** Folders of audit/src, a library → what of audit/src each may import beside itself. audit/README.md says why. */
 const auditArrows = {
-  "log/format": [],
-  "log/approvals": ["log/format"],
-  "log/producer": ["log/format"],
-  "log/export": ["log/format"],
-  "log/witness": ["log/format"],
-  "log/auditd": ["log/format", "log/approvals", "keys"],
-  out: ["log/format", "log/producer", "log/export", "scrub"],
-  vault: ["log/format", "log/producer", "log/approvals", "keys", "scrub"],
-  verifier: [],
+  format: [],
+  approvals: ["format"],
+  producer: ["format"],
+  export: ["format"],
   keys: [],
   scrub: [],
 };
-const auditRules = Object.entries(auditArrows).map(([folder, others]) => ({
-  name: `audit-${folder.replace("/", "-")}`,
-  comment: `audit/src/${folder} imports of audit/src only: ${[folder, ...others].join(", ")}`,
+/** Parts that write or read the log itself → what of audit/src each may import. Every other part writes into it as a producer does. */
+const logReaders = {
+  auditd: ["format", "approvals", "keys"],
+  "audit-out": ["format", "producer", "export", "scrub"],
+  vault: ["format", "producer", "approvals", "keys", "scrub"],
+  witness: ["format"],
+};
+const auditRule = (name, from, folders) => ({
+  name,
+  comment: `${from} imports of audit/src only: ${folders.join(", ")}`,
   severity: "error",
-  from: { path: `^audit/src/${folder}/` },
-  to: { path: "^audit/src/", pathNot: `^audit/src/(${[folder, ...others].join("|")})/` },
-}));
+  from: { path: `^${from}` },
+  to: { path: "^audit/src/", pathNot: `^audit/src/(${folders.join("|")})/` },
+});
+const auditRules = [
+  ...Object.entries(auditArrows).map(([folder, others]) =>
+    auditRule(`audit-${folder}`, `audit/src/${folder}/`, [folder, ...others]),
+  ),
+  ...Object.entries(logReaders).map(([part, folders]) => auditRule(`log-of-${part}`, `parts/${part}/src/`, folders)),
+];
 module.exports = {
   forbidden: [
     ...auditRules,
@@ -54,14 +59,14 @@ module.exports = {
       name: "verifier-has-code-of-its-own",
       comment: "it judges what the rest of this tree wrote, so it shares no line with it, and no package but one for ML-DSA-44",
       severity: "error",
-      from: { path: "^audit/src/verifier/" },
-      to: { pathNot: "^(audit/src/verifier/|node_modules/@noble/post-quantum/)", dependencyTypesNot: ["core"] },
+      from: { path: "^verifier/src/" },
+      to: { pathNot: "^(verifier/src/|node_modules/@noble/post-quantum/)", dependencyTypesNot: ["core"] },
     },
     {
       name: "verifier-judges-in-any-runtime",
       comment: "only main.ts and platform/ know Node; the page has the rest, too",
       severity: "error",
-      from: { path: "^audit/src/verifier/", pathNot: "^audit/src/verifier/(main|judge)\\.ts$|^audit/src/verifier/platform/" },
+      from: { path: "^verifier/src/", pathNot: "^verifier/src/(main|judge)\\.ts$|^verifier/src/platform/" },
       to: { dependencyTypes: ["core"] },
     },
     ...coordinator.slice(0, -1).map((layer, at) => ({
@@ -98,20 +103,27 @@ module.exports = {
     },
     {
       name: "running-parts-never-import-one-another",
-      comment: "coordinator, agent, S3 front and audit meet over sockets and contracts; audit/src/producer is the one door",
+      comment: "coordinator, agent and parts meet over sockets and contracts; audit/src/producer is the one door",
       severity: "error",
       from: { path: "^(coordinator|agent|audit)/src/" },
-      to: { path: `^(${rooms})/`, pathNot: "^(?:audit/src/log/producer/|parts/[^/]+/src/operations\\.ts$|parts/keycloak/src/|$1/)" },
+      to: { path: `^(${rooms})/`, pathNot: "^(?:audit/src/producer/|parts/[^/]+/src/operations\\.ts$|parts/keycloak/src/|$1/)" },
     },
     {
       name: "parts-never-import-one-another",
-      comment: "a part knows of another one the operations that it serves, how to write into the log and hash as it does, and the name that Prometheus answers",
+      comment: "a part knows of another one the operations that it serves, and the name that Prometheus answers",
       severity: "error",
       from: { path: "^parts/([^/]+)/(?:src/|part\\.ts$)" },
       to: {
         path: `^(house|${rooms})/`,
-        pathNot: "^(?:parts/$1/|parts/[^/]+/src/operations\\.ts$|audit/src/log/producer/|audit/src/log/format/tree/merkle\\.ts$|parts/prometheus/src/reader-name\\.ts$|parts/node_modules/)",
+        pathNot: "^(?:parts/$1/|parts/[^/]+/src/operations\\.ts$|audit/src/|parts/prometheus/src/reader-name\\.ts$|parts/node_modules/)",
       },
+    },
+    {
+      name: "parts-write-into-the-log-as-producers",
+      comment: "of the log a part knows how to write into it and to hash as it does",
+      severity: "error",
+      from: { path: "^parts/", pathNot: `^parts/(?:(?:${Object.keys(logReaders).join("|")})/src/|[^/]+/(?:test|node_modules)/)` },
+      to: { path: "^audit/src/", pathNot: "^audit/src/(?:producer/|format/tree/merkle\\.ts$)" },
     },
     {
       name: "declarations-are-pure",
@@ -137,7 +149,7 @@ module.exports = {
       name: "decisions-stay-pure",
       comment: "a folder named decisions/, and what an event of the log is, are pure functions: no I/O, no engine clients",
       severity: "error",
-      from: { path: ["/decisions/", "^audit/src/log/format/event/", "^audit/src/log/format/shard/shard-plan"], pathNot: "/test/" },
+      from: { path: ["/decisions/", "^audit/src/format/event/", "^audit/src/format/shard/shard-plan"], pathNot: "/test/" },
       to: {
         path: [
           "^(node:)?(fs|fs/promises|net|http|https|child_process|os|worker_threads|dgram|tls)$",

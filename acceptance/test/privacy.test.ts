@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { findLogShard } from "@resontech/audit/export";
 import type { ApprovalProof } from "@resontech/contracts/approval-proof";
-import { StepUpPeople } from "../../audit/test/step-up-people.ts";
+import { StepUpPeople } from "@resontech/audit/testing/step-up-people";
 import { LocalAppliance } from "@resontech/house/local-appliance";
 
 const root = process.env["RT_TEST_APPLIANCE"] ?? "";

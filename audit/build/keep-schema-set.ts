@@ -1,13 +1,13 @@
 /**
- * `node audit/build/keep-schema-set.ts RELEASE`: keeps the present schema set in `src/log/format/event/kept-sets.json` under the name of a release that is about
+ * `node audit/build/keep-schema-set.ts RELEASE`: keeps the present schema set in `src/format/event/kept-sets.json` under the name of a release that is about
  * to be made, so that later releases of auditd take its producers' events. A set that is kept already stays as it is.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { EVENT_TYPES, leafSchema } from "@resontech/contracts/audit-catalogue";
-import { SCHEMA_SHA256 } from "../src/log/format/event/event-schema.ts";
-import { KEPT_SETS, type KeptSet, type KeptSets } from "../src/log/format/event/kept-sets.ts";
+import { SCHEMA_SHA256 } from "../src/format/event/event-schema.ts";
+import { KEPT_SETS, type KeptSet, type KeptSets } from "../src/format/event/kept-sets.ts";
 
 type Leaf = KeptSet["shared"];
 
@@ -38,7 +38,7 @@ if (import.meta.main) {
     throw new Error("the release is missing: node audit/build/keep-schema-set.ts 0.2.0");
   const kept: KeptSets = { [SCHEMA_SHA256]: presentSet(release), ...KEPT_SETS };
   writeFileSync(
-    join(import.meta.dirname, "../src/log/format/event/kept-sets.json"),
+    join(import.meta.dirname, "../src/format/event/kept-sets.json"),
     `${JSON.stringify(kept, null, 1)}\n`,
   );
 }

@@ -8,10 +8,6 @@ import {
 import { JOB_STATES } from "@resontech/contracts/job-states";
 import { POLICIES } from "@resontech/contracts/policies";
 import t from "tap";
-import { CATALOGUE_FILE, catalogueText } from "../build/verifier-catalogue.ts";
-import { composeEvent } from "../src/log/producer/producer.ts";
-import { readLeaf } from "../src/verifier/leaf/read-leaf.ts";
-import { jobSubmit } from "./helper.ts";
 
 const auditorPage = (page: string): string =>
   readFileSync(join(import.meta.dirname, "../../docs/auditor", page), "utf8");
@@ -54,31 +50,4 @@ t.test("docs/auditor/entries.md lists exactly the policies that decisions may na
 
 t.test("every state of a job has its record", async (t) => {
   t.same(Object.keys(JOB_STATE_EVENT), [...JOB_STATES]);
-});
-
-t.test("the verifier carries the same catalogue, and reads an entry of every type", async (t) => {
-  t.ok(
-    readFileSync(CATALOGUE_FILE, "utf8") === catalogueText(),
-    "else: node audit/build/verifier-catalogue.ts",
-  );
-  const sent = JSON.parse(
-    composeEvent({ ...jobSubmit(), phase: "requested" }, { boot: "b", pseq: 1 }).event,
-  );
-  for (const type of EVENT_TYPES) {
-    const { phases, object: kind } = EVENT_CATALOGUE[type];
-    const { detail: _detail, ...event } = {
-      ...sent,
-      type,
-      phase: phases[0],
-      object: { id: "x", kind },
-      prod: "p",
-      t_log: sent.t,
-    };
-    const leaf = Object.entries(event).sort(([a], [b]) => (a < b ? -1 : 1));
-    t.match(
-      readLeaf(Buffer.from(JSON.stringify(Object.fromEntries(leaf)))),
-      { leaf: { type }, isForeign: false },
-      type,
-    );
-  }
 });

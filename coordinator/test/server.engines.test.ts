@@ -9,7 +9,7 @@ import { exchangeOnSocket } from "@resontech/frame/exchange-on-socket";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import Database from "better-sqlite3";
 import t from "tap";
-import { readLeaves } from "../../audit/test/helper.ts";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { policiesInForce } from "../src/authorization/policies-in-force.ts";
 import { bucketPolicy } from "../src/storage/decisions/bucket-policy.ts";
 import { S3ObjectStore } from "../src/storage/object-store.ts";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { HELP as VERIFIER_HELP } from "../../audit/src/verifier/report/output.ts";
+import { HELP as VERIFIER_HELP } from "@resontech/verifier/report/output";
 import { PROOFS } from "../../proofs/catalogue.ts";
 import { HELP as DEVELOP_HELP } from "../develop/options.ts";
 import { HELP as RELEASE_HELP } from "../release/options.ts";
@@ -115,9 +115,9 @@ function tableOfHelp(help: string, commands: readonly string[] = []): CommandTab
 }
 
 function witnessUsage(): string {
-  const source = readFileSync(join(repository, "audit/src/log/witness/main.ts"), "utf8");
+  const source = readFileSync(join(repository, "parts/witness/src/main.ts"), "utf8");
   const usage = /const USAGE = `([^`]*)`/.exec(source)?.[1];
-  if (usage === undefined) throw new Error("audit/src/log/witness/main.ts has no USAGE");
+  if (usage === undefined) throw new Error("parts/witness/src/main.ts has no USAGE");
   return usage;
 }
 

@@ -3,9 +3,9 @@ import { filesOfTier, readTestOptions, TestOptionsError } from "../tests/options
 import { tierOf } from "../tests/tier.ts";
 
 t.test("a file's name says its tier", async (t) => {
-  t.equal(tierOf("audit/test/log/format/tree/merkle.test.ts"), "unit");
-  t.equal(tierOf("audit/test/log/auditd/shards.engines.test.ts"), "engines");
-  t.equal(tierOf("audit/test/verifier/page/page.browser.test.ts"), "browser");
+  t.equal(tierOf("audit/test/format/tree/merkle.test.ts"), "unit");
+  t.equal(tierOf("parts/auditd/test/shards.engines.test.ts"), "engines");
+  t.equal(tierOf("verifier/test/page/page.browser.test.ts"), "browser");
   t.equal(tierOf("acceptance/test/federated-job.test.ts"), "acceptance");
 });
 

@@ -3,37 +3,39 @@ import { reachedTests } from "../tests/reached-tests.ts";
 
 const tests = [
   "acceptance/test/federated-job.test.ts",
-  "audit/test/log/format/tree/merkle.test.ts",
-  "audit/test/log/auditd/shards.engines.test.ts",
+  "audit/test/format/tree/merkle.test.ts",
+  "audit/test/producer/producer.engines.test.ts",
   "cli/test/audit.engines.test.ts",
   "policies/test/realm.test.ts",
 ];
 const imports = new Map<string, readonly string[]>([
-  ["audit/src/log/format/tree/merkle.ts", []],
-  ["audit/src/log/auditd/auditd.ts", ["audit/src/log/format/tree/merkle.ts"]],
-  ["audit/src/log/auditd/main.ts", ["audit/src/log/auditd/auditd.ts"]],
-  ["audit/test/helper.ts", []],
-  ["audit/test/log/format/tree/merkle.test.ts", ["audit/src/log/format/tree/merkle.ts"]],
-  ["audit/test/log/auditd/shards.engines.test.ts", ["audit/test/helper.ts"]],
+  ["audit/src/format/tree/merkle.ts", []],
+  ["parts/auditd/src/auditd.ts", ["audit/src/format/tree/merkle.ts"]],
+  ["parts/auditd/src/main.ts", ["parts/auditd/src/auditd.ts"]],
+  ["parts/auditd/test/helper/auditd-fixture.ts", []],
+  ["audit/test/format/tree/merkle.test.ts", ["audit/src/format/tree/merkle.ts"]],
+  ["audit/test/producer/producer.engines.test.ts", ["parts/auditd/test/helper/auditd-fixture.ts"]],
   ["cli/test/audit.engines.test.ts", ["cli/test/server.ts"]],
-  ["cli/test/server.ts", ["audit/test/helper.ts"]],
+  ["cli/test/server.ts", ["parts/auditd/test/helper/auditd-fixture.ts"]],
   ["policies/test/realm.test.ts", []],
 ]);
-const programs = new Map([["audit/test/helper.ts", ["audit/src/log/auditd/main.ts"]]]);
+const programs = new Map([
+  ["parts/auditd/test/helper/auditd-fixture.ts", ["parts/auditd/src/main.ts"]],
+]);
 const reached = (...changed: string[]): string[] =>
   reachedTests({ changed, imports, programs, tests });
 
 t.test(
   "a change reaches the tests that import it, and those that start a program made of it, through whatever helper",
   async (t) => {
-    t.same(reached("audit/src/log/auditd/auditd.ts"), [tests[0], tests[2], tests[3]]);
-    t.same(reached("audit/src/log/format/tree/merkle.ts"), tests.slice(0, 4));
+    t.same(reached("parts/auditd/src/auditd.ts"), [tests[0], tests[2], tests[3]]);
+    t.same(reached("audit/src/format/tree/merkle.ts"), tests.slice(0, 4));
   },
 );
 
 t.test("a test's own change reaches that test alone", async (t) => {
-  t.same(reached("audit/test/log/format/tree/merkle.test.ts"), [
-    "audit/test/log/format/tree/merkle.test.ts",
+  t.same(reached("audit/test/format/tree/merkle.test.ts"), [
+    "audit/test/format/tree/merkle.test.ts",
   ]);
 });
 
@@ -41,7 +43,7 @@ t.test(
   "a file that nothing imports reaches its room, and the installed appliance where it ships",
   async (t) => {
     t.same(reached("policies/realm.json"), [tests[0], "policies/test/realm.test.ts"]);
-    t.same(reached("audit/test/log/format/vectors/a.json"), [tests[1], tests[2]]);
+    t.same(reached("audit/test/format/vectors/a.json"), [tests[1], tests[2]]);
   },
 );
 

@@ -8,7 +8,7 @@ import { createReadStream, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { type DisclosedRange, exportLog } from "@resontech/audit/export";
-import { nodePlatform, parseKnown, type Report, verify } from "@resontech/audit/verifier/judge";
+import { nodePlatform, parseKnown, type Report, verify } from "@resontech/verifier/judge";
 import { temporaryRoot } from "./instances/auditd-instance.ts";
 import { type Expected, HonestLog, KEPT_VALUES } from "./honest/honest-log.ts";
 import { seededRandom } from "../seeded-random.ts";

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { exportLog } from "@resontech/audit/export";
 import { connectProducer } from "@resontech/audit/producer";
-import { nodePlatform, type Report, verify } from "@resontech/audit/verifier/judge";
+import { nodePlatform, type Report, verify } from "@resontech/verifier/judge";
 import {
   logDirOf,
   makeAuditdConfig,

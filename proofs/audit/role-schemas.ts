@@ -7,7 +7,7 @@
 import { APPLIANCE_ROLES } from "@resontech/coordinator/roles";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
 import { trySchemas } from "../../coordinator/test/helper/schemathesis.ts";
-import { readLeaves } from "../../audit/test/helper.ts";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {

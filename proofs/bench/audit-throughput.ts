@@ -28,7 +28,7 @@ import {
   nodePlatform,
   parseCheckpoint,
   piecesOf,
-} from "@resontech/audit/verifier/judge";
+} from "@resontech/verifier/judge";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import { build } from "esbuild";
 import {
@@ -41,7 +41,7 @@ import type { ProofContext, ProofResult } from "../proof.ts";
 import { quantile } from "../statistics.ts";
 import { bench, byRound } from "./measure/bench.ts";
 
-const VERIFIER = fileURLToPath(import.meta.resolve("@resontech/audit/verifier"));
+const VERIFIER = fileURLToPath(import.meta.resolve("@resontech/verifier/main"));
 /** Of each turn. */
 const MEASURE_MS = 6_000;
 const TURNS = 5;

@@ -18,7 +18,7 @@ import {
 } from "../audit/instances/auditd-instance.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
-const VERIFIER = fileURLToPath(import.meta.resolve("@resontech/audit/verifier"));
+const VERIFIER = fileURLToPath(import.meta.resolve("@resontech/verifier/main"));
 /** One bundle, more than one, a level more, and a level more again with partial tiles of each. */
 const SIZES = [1, 255, 256, 1_000, 30_000, 70_000];
 const FORKED_AT = 30_000;

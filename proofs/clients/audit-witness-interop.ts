@@ -12,7 +12,7 @@ import { promisify } from "node:util";
 import { temporaryRoot } from "../audit/instances/auditd-instance.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
-const WITNESS = fileURLToPath(import.meta.resolve("@resontech/audit/witness"));
+const WITNESS = fileURLToPath(import.meta.resolve("@resontech/witness/main"));
 const ROUNDS = 40;
 
 export default async function prove({ progress }: ProofContext): Promise<ProofResult> {

@@ -15,7 +15,7 @@ import type { Route } from "@resontech/contracts/inference-routes";
 import Database from "better-sqlite3";
 import { ServerBridge } from "../../agent/src/substrate/container-host/network/server-bridge.ts";
 import { TestPki } from "../../agent/test/helper/pki.ts";
-import { AuditdFixture } from "../../audit/test/helper.ts";
+import { AuditdFixture } from "@resontech/auditd/testing/auditd-fixture";
 import {
   type CallBegun,
   type CallEnded,

@@ -1,6 +1,6 @@
 /** What the fuzzing of the verifier rests on: forged logs that are sound until they are changed, and inputs that their numbers alone decide. */
 import t from "tap";
-import { nodePlatform, verify } from "@resontech/audit/verifier/judge";
+import { nodePlatform, verify } from "@resontech/verifier/judge";
 import { Dice } from "../audit/fuzz/dice.ts";
 import { Forge, type ForgedLog, HONEST, ORIGIN } from "../audit/fuzz/forged-log.ts";
 import { HonestContent } from "../audit/fuzz/honest-content.ts";

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { verifierPage } from "@resontech/audit/verifier-page";
+import { verifierPage } from "@resontech/verifier/verifier-page";
 import { buildDashboard } from "@resontech/dashboard/build-dashboard";
 import { build, type BuildOptions } from "esbuild";
 import type { StepCache } from "../cache/step-cache.ts";
@@ -29,13 +29,13 @@ const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
   "app/policy-trial.mjs": { source: "coordinator/src/policy-trial/main.ts", target: "node26" },
   "app/follower.mjs": { source: "appliance/src/backup/follower/main.ts", target: "node26" },
   "app/s3-front.mjs": { source: "parts/s3-front/src/main.ts", target: "node26" },
-  "app/auditd.mjs": { source: "audit/src/log/auditd/main.ts", target: "node26" },
-  "app/audit-out.mjs": { source: "audit/src/out/main.ts", target: "node26" },
-  "app/vault.mjs": { source: "audit/src/vault/main.ts", target: "node26" },
+  "app/auditd.mjs": { source: "parts/auditd/src/main.ts", target: "node26" },
+  "app/audit-out.mjs": { source: "parts/audit-out/src/main.ts", target: "node26" },
+  "app/vault.mjs": { source: "parts/vault/src/main.ts", target: "node26" },
   "app/audit-token.mjs": { source: "audit/src/keys/token-program.ts", target: "node26" },
   "app/audit-scrub.mjs": { source: "audit/src/scrub/scrub-thread.ts", target: "node26" },
-  "app/sov-verify.mjs": { source: "audit/src/verifier/main.ts", target: "node20" },
-  "app/witness.mjs": { source: "audit/src/log/witness/main.ts", target: "node20" },
+  "app/sov-verify.mjs": { source: "verifier/src/main.ts", target: "node20" },
+  "app/witness.mjs": { source: "parts/witness/src/main.ts", target: "node20" },
   "app/serving.mjs": { source: "parts/inference-gateway/src/main.ts", target: "node26" },
   "app/notifier.mjs": { source: "parts/notifier/src/main.ts", target: "node26" },
   "app/agent.mjs": { source: "agent/src/main.ts", target: "node26" },
@@ -49,7 +49,7 @@ const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
   "app/installer.mjs": { source: "installer/src/main.ts", target: "node26" },
 };
 
-/** Source of one program's entry: `auditd` → `audit/src/log/auditd/main.ts`. @throws Error for a name that no program has */
+/** Source of one program's entry: `auditd` → `parts/auditd/src/main.ts`. @throws Error for a name that no program has */
 export function programSource(name: string): string {
   return entryOf(name).source;
 }
@@ -103,8 +103,9 @@ const COPIED: Readonly<Record<string, string>> = {
 const SOURCES = [
   "contracts/src",
   "frame/src",
-  "audit/build",
   "audit/src",
+  "verifier/build",
+  "verifier/src",
   "parts",
   "coordinator/package.json",
   "coordinator/src",

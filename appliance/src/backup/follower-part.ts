@@ -1,5 +1,5 @@
-import { isBackupScheduled } from "../backup/backup-schedule.ts";
-import { readFollowed } from "../backup/follow-state.ts";
+import { isBackupScheduled } from "./backup-schedule.ts";
+import { readFollowed } from "./follow-state.ts";
 import type { PartContext } from "../parts/context.ts";
 import type { Part } from "../parts/part.ts";
 import { processPart } from "../parts/process-part.ts";

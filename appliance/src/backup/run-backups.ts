@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
-import { readBackupSchedule, readBackupState } from "../backup/backup-schedule.ts";
-import { type BackupSchedule, isBackupDue } from "../backup/decisions/due-backup.ts";
+import { readBackupSchedule, readBackupState } from "./backup-schedule.ts";
+import { type BackupSchedule, isBackupDue } from "./decisions/due-backup.ts";
 import type { Layout } from "@resontech/frame/layout";
 
 const LOOK_MS = 15_000;

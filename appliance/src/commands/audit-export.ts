@@ -18,7 +18,7 @@ import {
   printedCheckpoint,
   WHOLE,
 } from "@resontech/audit/export";
-import { evidenceShards, type EvidenceResult, writeEvidence } from "@resontech/audit/evidence";
+import { evidenceShards, type EvidenceResult, writeEvidence } from "@resontech/audit-out/evidence";
 import { type EventDetail, MAX_EXPORTED_SHARDS } from "@resontech/contracts/audit-catalogue";
 import { readTime, TIME_FORMS } from "@resontech/contracts/read-time";
 import { callFacts, JournalBatches } from "@resontech/inference-gateway/journal";

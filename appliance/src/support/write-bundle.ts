@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { END_OF_ARCHIVE, ustarMember } from "@resontech/audit/ustar";
+import { END_OF_ARCHIVE, ustarMember } from "@resontech/audit/export/ustar";
 import type { BundleFile, GatheredBundle } from "./gather-bundle.ts";
 
 export type BundleFacts = {

@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Test } from "tap";
-import { AuditdFixture } from "../../../audit/test/helper.ts";
+import { AuditdFixture } from "@resontech/auditd/testing/auditd-fixture";
 
 /** Made, not started; killed with the test. */
 export function auditdWithSocket(

@@ -23,7 +23,8 @@ import Docker from "dockerode";
 import t from "tap";
 import { startPodman } from "../../../agent/test/helper/podman-service.ts";
 import { shippedProgram } from "@resontech/house/shipped-program";
-import { AuditdFixture, readLeaves } from "../../../audit/test/helper.ts";
+import { AuditdFixture } from "@resontech/auditd/testing/auditd-fixture";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import {
   restoreAppliance,
   type Restored,

@@ -1,7 +1,8 @@
 /** Against the real auditd; what removes is the test's. */
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { connectOperator } from "../../src/audit/operator-record.ts";
 import { recordedUninstall } from "../../src/commands/recorded-uninstall.ts";
 import { Layout } from "@resontech/frame/layout";

@@ -10,7 +10,7 @@ import { inferenceGateway } from "@resontech/inference-gateway/part";
 import { PARTS } from "@resontech/parts";
 import t from "tap";
 import { Value } from "typebox/value";
-import { temporaryFolder } from "../../../audit/test/helper.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { config as installed } from "../../../installer/test/helper/request.ts";
 import { judgeCertificate } from "../../src/ca/decisions/judge-certificate.ts";
 import { giveUpCustomers, keepNext, putInForce } from "../../src/ca/door-certificate.ts";

@@ -4,16 +4,14 @@ import { once } from "node:events";
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { commitmentsOf } from "../../../audit/src/log/format/event/event-rules.ts";
-import { commitmentOf } from "../../../audit/src/log/format/event/commitment.ts";
+import { commitmentsOf } from "@resontech/audit/format/event/event-rules";
+import { commitmentOf } from "@resontech/audit/format/event/commitment";
 import { wholeLines } from "@resontech/house/whole-lines";
 import t, { type Test } from "tap";
-import {
-  AuditdFixture,
-  readLeaves,
-  temporaryFolder,
-  verified,
-} from "../../../audit/test/helper.ts";
+import { AuditdFixture } from "@resontech/auditd/testing/auditd-fixture";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
+import { verified } from "@resontech/auditd/testing/verified";
 import { nowSeconds, signIn, signOut } from "./utmp-bytes.ts";
 
 const PROGRAM = join(import.meta.dirname, "follow-process.ts");

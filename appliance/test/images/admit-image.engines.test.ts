@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { imageStatement } from "@resontech/contracts/own-image";
 import t from "tap";
 import { writeImageLayout } from "../../../agent/test/helper/image-layout.ts";
-import { readLeaves } from "../../../audit/test/helper.ts";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { fetchWithCa } from "../../../coordinator/test/helper/fetch-with-ca.ts";
 import { RunningCoordinator } from "../../../coordinator/test/helper/running-coordinator.ts";
 import type { AskedAdmission } from "@resontech/contracts/operator-images";

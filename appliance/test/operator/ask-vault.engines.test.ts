@@ -1,8 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";
-import { disclosing, erase, gateOf, say, startedBoth } from "../../../audit/test/vault/helper.ts";
-import { until } from "../../../audit/test/out/helper.ts";
+import { disclosing, erase } from "@resontech/vault/testing/privacy-requests";
+import { gateOf, startedBoth } from "@resontech/vault/testing/started-both";
+import { say } from "@resontech/vault/testing/say";
+import { until } from "@resontech/audit/testing/until";
 import type { VaultStatus } from "@resontech/contracts/vault-control";
 import { askVault, linesOfVault } from "../../src/operator/ask-vault.ts";
 import { closesConnection } from "../../src/parts/health.ts";

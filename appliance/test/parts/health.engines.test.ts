@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isStopped } from "../helper/is-stopped.ts";
 import t, { type Test } from "tap";
-import { AuditdFixture } from "../../../audit/test/helper.ts";
+import { AuditdFixture } from "@resontech/auditd/testing/auditd-fixture";
 import { engineBinary } from "../../../coordinator/test/helper/engine-binary.ts";
 import { firstBytes, closesConnection } from "../../src/parts/health.ts";
 import { freePort } from "../../../dev/free-port.ts";

@@ -12,7 +12,7 @@ import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { renderRegistryConfig } from "@resontech/registry/registry-config";
 import { pino } from "pino";
 import t, { type Test } from "tap";
-import { temporaryFolder } from "../../../audit/test/helper.ts";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { connectBus } from "../../../coordinator/src/bus/connect.ts";
 import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
 import { writeTrust } from "../../src/ca/door-certificate.ts";

@@ -8,9 +8,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ApprovalProof } from "@resontech/contracts/approval-proof";
 import t from "tap";
 import { pinStepUpKeys } from "../../../appliance/src/keycloak/pin-step-up-keys.ts";
-import { until } from "../../../audit/test/out/helper.ts";
-import { gateOf, say, startedBoth } from "../../../audit/test/vault/helper.ts";
-import { readLeaves } from "../../../audit/test/helper.ts";
+import { until } from "@resontech/audit/testing/until";
+import { gateOf, startedBoth } from "@resontech/vault/testing/started-both";
+import { say } from "@resontech/vault/testing/say";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { locationOf, PersonBrowser } from "../helper/person-browser.ts";
 import { SignInHouse, timeCode } from "../helper/sign-in-house.ts";
 

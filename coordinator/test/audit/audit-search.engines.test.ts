@@ -9,9 +9,9 @@ import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { policiesInForce } from "../../src/authorization/policies-in-force.ts";
-import { readLeaves } from "../../../audit/test/helper.ts";
-import { verifyProof } from "../../../audit/src/verifier/event-proof.ts";
-import { nodePlatform } from "../../../audit/src/verifier/platform/platform-node.ts";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
+import { verifyProof } from "@resontech/verifier/event-proof";
+import { nodePlatform } from "@resontech/verifier/platform/platform-node";
 import { RunningCoordinator } from "../helper/running-coordinator.ts";
 
 type User = OperatorAnswer<"add-user">;

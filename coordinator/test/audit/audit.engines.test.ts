@@ -1,6 +1,6 @@
 import { joinKey, urlSha256 } from "@resontech/audit/producer";
 import t from "tap";
-import { readLeaves } from "../../../audit/test/helper.ts";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { CoreFixture, eventually } from "../kernel/core-fixture.ts";
 import { CLEAN } from "../kernel/scripted-agent.ts";
 

@@ -2,7 +2,7 @@
 import { createReadStream, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { exportLog } from "@resontech/audit/export";
-import { nodePlatform, verify } from "@resontech/audit/verifier/judge";
+import { nodePlatform, verify } from "@resontech/verifier/judge";
 import type { DesiredMember, MemberEvent } from "@resontech/contracts/agent-protocol";
 import t, { type Test } from "tap";
 import { NodeRecords } from "../../../agent/src/audit/node-records.ts";

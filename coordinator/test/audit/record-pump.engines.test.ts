@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { LeafRef } from "@resontech/audit/producer";
 import t, { type Test } from "tap";
-import { readLeaves } from "../../../audit/test/helper.ts";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { CoreFixture, eventually } from "../kernel/core-fixture.ts";
 
 type Spoil = (event: Record<string, unknown>) => void;

@@ -20,8 +20,8 @@ import {
   COORDINATOR_NODE_FLAGS,
   type CoordinatorConfig,
 } from "@resontech/contracts/coordinator-config";
-import { AuditdFixture } from "../../../audit/test/helper.ts";
-import { VaultFixture } from "../../../audit/test/vault/helper.ts";
+import { AuditdFixture } from "@resontech/auditd/testing/auditd-fixture";
+import { VaultFixture } from "@resontech/vault/testing/vault-fixture";
 import Database from "better-sqlite3";
 import type { ApplianceRole } from "../../src/authorization/roles.ts";
 import { Seal } from "../../src/identity/seal.ts";

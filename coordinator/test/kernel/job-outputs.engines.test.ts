@@ -1,7 +1,7 @@
 /** What a job left stays its own: a later job under the same name hides it, nobody collects it, and it goes when it is asked to. */
 import { LEAST_COST_BYTES } from "@resontech/contracts/storage-cost";
 import t from "tap";
-import { readLeaves } from "../../../audit/test/helper.ts";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { VersionCollector } from "../../src/storage/version-collector.ts";
 import { CoreFixture, eventually } from "./core-fixture.ts";
 import { CLEAN } from "./scripted-agent.ts";

@@ -2,7 +2,7 @@
 import type { DesiredMember } from "@resontech/contracts/agent-protocol";
 import type { JobState } from "@resontech/contracts/job-states";
 import t, { type Test } from "tap";
-import { readLeaves } from "../../../audit/test/helper.ts";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { commitRound } from "./commit-round.ts";
 import { CoreFixture, eventually } from "./core-fixture.ts";
 import { CLEAN } from "./scripted-agent.ts";

@@ -1,6 +1,6 @@
 /** Once a member is over, the parts of its log become one: nobody who reads sees a difference, and the quota does. */
 import t, { type Test } from "tap";
-import { readLeaves } from "../../../audit/test/helper.ts";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import type { ReadHandle } from "../../src/db/open-database.ts";
 import { StoredLogs } from "../../src/outputs/stored-logs.ts";
 import { CoreFixture, eventually } from "./core-fixture.ts";

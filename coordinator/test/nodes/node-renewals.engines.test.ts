@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { type JoinReply, RENEWAL_GRACE_MS } from "@resontech/contracts/agent-protocol";
 import { formatRenewalToken, renewalBytes } from "@resontech/contracts/renewal-token";
 import t from "tap";
-import { readLeaves } from "../../../audit/test/helper.ts";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { certificateSha256 } from "../../src/nodes/certificate-authority.ts";
 import * as x509 from "../../src/nodes/x509.ts";
 import { CoreFixture } from "../kernel/core-fixture.ts";

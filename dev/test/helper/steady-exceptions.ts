@@ -6,7 +6,7 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
     because: "whoever connects then tries again by itself",
     where: {
       "agent/test/helper/podman-service.ts": ["if (!existsSync(socket)) return false;"],
-      "audit/test/out/process.engines.test.ts": [
+      "parts/audit-out/test/process.engines.test.ts": [
         'await until(() => existsSync(auditd.socket("audit-out")), 40_000);',
       ],
     },
@@ -15,14 +15,14 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
     because: "the moment of a kill is the input: each moment must end well",
     where: {
       "agent/test/agent-killed.engines.test.ts": ["await sleep(waitMs);"],
-      "audit/test/log/auditd/shards.engines.test.ts": ["await sleep(delayMs);"],
-      "audit/test/log/auditd/restored-before-turn.engines.test.ts": [
+      "parts/auditd/test/shards.engines.test.ts": ["await sleep(delayMs);"],
+      "parts/auditd/test/restored-before-turn.engines.test.ts": [
         "await new Promise((resolve) => setTimeout(resolve, delayMs));",
       ],
-      "audit/test/vault/erasure.engines.test.ts": [
+      "parts/vault/test/erasure.engines.test.ts": [
         "await sleep(((round - 1) / (rounds - 2)) * 1.5 * undisturbedMs);",
       ],
-      "audit/test/vault/interrupted.engines.test.ts": ["await sleep(round * 40);"],
+      "parts/vault/test/interrupted.engines.test.ts": ["await sleep(round * 40);"],
       "parts/s3-front/test/quota.engines.test.ts": ["await sleep(at * 5);", "await sleep(40);"],
     },
   },
@@ -32,7 +32,7 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
       "airgap/test/cache/step-cache.engines.test.ts": [
         "await new Promise((resolve) => setTimeout(resolve, 20));",
       ],
-      "audit/test/verifier/page/page.browser.test.ts": [
+      "verifier/test/page/page.browser.test.ts": [
         "await new Promise((resolve) => setTimeout(resolve, 300));",
       ],
       "coordinator/test/http/leave-socket.engines.test.ts": ["await sleep(3);"],
@@ -54,7 +54,7 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
       "appliance/test/audit/supervisor-record.engines.test.ts": [
         "await sleep(ACKNOWLEDGEMENT_TIMEOUT_MS + 1_500);",
       ],
-      "audit/test/log/auditd/shards.engines.test.ts": ["await sleep(4_500);"],
+      "parts/auditd/test/shards.engines.test.ts": ["await sleep(4_500);"],
       "cli/test/storage.engines.test.ts": ["await sleep(QUOTA_HOLDS_MS);"],
       "coordinator/test/identity/directories.browser.test.ts": [
         "await sleep(READ_AGAIN_MS + 200);",
@@ -82,11 +82,14 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
       "nothing may happen meanwhile, and no later event tells so: a busy machine fails nothing",
     where: {
       "appliance/test/backup/run-backups.engines.test.ts": ["await sleep(100);"],
-      "audit/test/log/auditd/shards.engines.test.ts": ["await sleep(200);", "await sleep(500);"],
-      "audit/test/out/sinks/sinks.engines.test.ts": ["await pause(200);"],
-      "audit/test/out/worm/worm-copy.engines.test.ts": ["await sleep(200);", "await sleep(100);"],
-      "audit/test/vault/erasure.engines.test.ts": ["await sleep(500);", "await sleep(300);"],
-      "audit/test/vault/retention.engines.test.ts": ["await sleep(500);"],
+      "parts/auditd/test/shards.engines.test.ts": ["await sleep(200);", "await sleep(500);"],
+      "parts/audit-out/test/sinks/sinks.engines.test.ts": ["await pause(200);"],
+      "parts/audit-out/test/worm/worm-copy.engines.test.ts": [
+        "await sleep(200);",
+        "await sleep(100);",
+      ],
+      "parts/vault/test/erasure.engines.test.ts": ["await sleep(500);", "await sleep(300);"],
+      "parts/vault/test/retention.engines.test.ts": ["await sleep(500);"],
       "coordinator/test/audit/record-pump.engines.test.ts": [
         "await new Promise((resolve) => setTimeout(resolve, 1_500));",
       ],
@@ -114,7 +117,7 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
     because: "either order of the two is right, and the sleep makes the rarer one likely",
     where: {
       "appliance/test/host-sessions/follow-host-sessions.test.ts": ["await sleep(200);"],
-      "audit/test/log/auditd/lies-and-restores.engines.test.ts": [
+      "parts/auditd/test/lies-and-restores.engines.test.ts": [
         "await new Promise((resolve) => setTimeout(resolve, 300));",
       ],
       "coordinator/test/outputs/log-searches.engines.test.ts": ["await sleep(150);"],

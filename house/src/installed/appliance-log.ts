@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readLeaves } from "../../../audit/test/helper.ts";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import type { LocalAppliance } from "./local-appliance.ts";
 

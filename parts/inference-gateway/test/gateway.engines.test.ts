@@ -25,11 +25,12 @@ import { pino } from "pino";
 import t from "tap";
 import { ServerBridge } from "../../../agent/src/substrate/container-host/network/server-bridge.ts";
 import { TestPki } from "../../../agent/test/helper/pki.ts";
-import { AuditdFixture, readLeaves } from "../../../audit/test/helper.ts";
+import { AuditdFixture } from "@resontech/auditd/testing/auditd-fixture";
+import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { openServing } from "../src/open-serving.ts";
 import { OutsideServer } from "./helper/outside-server.ts";
 import { noWayOut } from "./helper/no-way-out.ts";
-import { Frontier, hashLeaf } from "../../../audit/src/log/format/tree/merkle.ts";
+import { Frontier, hashLeaf } from "@resontech/audit/format/tree/merkle";
 import {
   type BatchHead,
   type CallBegun,

@@ -3,12 +3,9 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { connectProducer } from "@resontech/audit/producer";
 import t, { type Test } from "tap";
-import {
-  FRAME,
-  FrameReader,
-  MAX_PRODUCER_FRAME_BYTES,
-} from "../../../audit/src/log/format/wire/frames.ts";
-import { startedAuditd, temporaryFolder } from "../../../audit/test/helper.ts";
+import { FRAME, FrameReader, MAX_PRODUCER_FRAME_BYTES } from "@resontech/audit/format/wire/frames";
+import { startedAuditd } from "@resontech/auditd/testing/auditd-fixture";
+import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { Trail } from "../src/audit/trail.ts";
 
 /** Stands between a producer and auditd, and counts what is asked. */

@@ -4,10 +4,10 @@ import { createReadStream, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AuditProducer, committer, connectProducer, joinKey } from "@resontech/audit/producer";
 import t, { type Test } from "tap";
-import { exportLog } from "../../../audit/src/log/export/export-log.ts";
-import { nodePlatform } from "../../../audit/src/verifier/platform/platform-node.ts";
-import type { Verdict } from "../../../audit/src/verifier/verdicts.ts";
-import { verify } from "../../../audit/src/verifier/verify.ts";
+import { exportLog } from "@resontech/audit/export";
+import { nodePlatform } from "@resontech/verifier/platform/platform-node";
+import type { Verdict } from "@resontech/verifier/verdicts";
+import { verify } from "@resontech/verifier/verify";
 import { fetchWithCa } from "../../../coordinator/test/helper/fetch-with-ca.ts";
 import { RunningFront, type TestUser } from "./helper/running-front.ts";
 

@@ -3,13 +3,14 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import t from "tap";
-import { LogFollower } from "../../../audit/src/out/follow/log-follower.ts";
-import { Indexer } from "../../../audit/src/out/search/indexer.ts";
-import { buildSearchApp } from "../../../audit/src/out/search/search-app.ts";
-import { SearchIndex } from "../../../audit/src/out/search/search-index.ts";
-import { TokenFeed } from "../../../audit/src/out/search/token-feed.ts";
-import { until } from "../../../audit/test/out/helper.ts";
-import { erase, VaultFixture } from "../../../audit/test/vault/helper.ts";
+import { LogFollower } from "@resontech/audit-out/follow/log-follower";
+import { Indexer } from "@resontech/audit-out/search/indexer";
+import { buildSearchApp } from "@resontech/audit-out/search/search-app";
+import { SearchIndex } from "@resontech/audit-out/search/search-index";
+import { TokenFeed } from "@resontech/audit-out/search/token-feed";
+import { until } from "@resontech/audit/testing/until";
+import { erase } from "@resontech/vault/testing/privacy-requests";
+import { VaultFixture } from "@resontech/vault/testing/vault-fixture";
 import {
   S3ResponseError,
   type S3Transport,

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import { makeAuditdConfig } from "../instances/auditd-instance.ts";
 
-const MAIN = fileURLToPath(import.meta.resolve("@resontech/audit/auditd"));
+const MAIN = fileURLToPath(import.meta.resolve("@resontech/auditd/main"));
 const MIB = 1_048_576;
 /** A start on two busy cores takes a second. */
 const START_LIMIT_MS = 60_000;

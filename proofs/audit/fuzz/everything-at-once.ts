@@ -3,7 +3,7 @@
  * sequences.ts, releases.ts, issued-urls.ts, multipart-uploads.ts, members-words.ts, placements.ts, disclosures.ts, timeline.ts, known.ts and verify.ts. Of a million
  * placements it has the quarter, which take a quarter of their memory, 2 MiB of 8.
  */
-import { SCHEMA_SHA256 } from "@resontech/audit/verifier/judge";
+import { SCHEMA_SHA256 } from "@resontech/verifier/judge";
 import { canonicalText } from "./change-json.ts";
 import { fact, forged, START_MS } from "./facts.ts";
 import { type ForgedLog, HONEST, ORIGIN } from "./forged-log.ts";

@@ -1,7 +1,7 @@
 /** What an auditor hands to the verifier, all of it hostile. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { VerdictName } from "@resontech/audit/verifier/judge";
+import type { VerdictName } from "@resontech/verifier/judge";
 
 const MAX_BYTES = 1_048_576;
 const MAX_FILES = 8;

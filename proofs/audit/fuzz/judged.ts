@@ -21,7 +21,7 @@ import {
   type Report,
   verify,
   verifyProof,
-} from "@resontech/audit/verifier/judge";
+} from "@resontech/verifier/judge";
 import type { Input } from "./input.ts";
 
 /** `report`: null where the command line ends before it has one. */

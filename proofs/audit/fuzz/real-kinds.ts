@@ -1,5 +1,5 @@
 /** Changes of what real logs gave: nothing in them is signed again. */
-import type { VerdictName } from "@resontech/audit/verifier/judge";
+import type { VerdictName } from "@resontech/verifier/judge";
 import { canonicalText, changeJson } from "./change-json.ts";
 import { changeBytes, NUMBERS } from "./change-bytes.ts";
 import { changeLines, linesOf } from "./change-lines.ts";

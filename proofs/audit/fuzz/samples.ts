@@ -10,7 +10,7 @@ import {
   printedCheckpoint,
 } from "@resontech/audit/export";
 import { type AuditProducer, committer, connectProducer } from "@resontech/audit/producer";
-import { nodePlatform, verify } from "@resontech/audit/verifier/judge";
+import { nodePlatform, verify } from "@resontech/verifier/judge";
 import { logDirOf, makeAuditdConfig, startAuditd } from "../instances/auditd-instance.ts";
 import { HonestLog } from "../honest/honest-log.ts";
 import {

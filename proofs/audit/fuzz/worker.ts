@@ -64,7 +64,7 @@ const task = JSON.parse(process.argv[2]!) as WorkerTask;
 const samples = deserialize(readFileSync(task.samplesFile)) as Samples;
 const maker = new InputMaker(samples, task.seed);
 const honest = new HonestContent(samples);
-const coverage = new Coverage("/audit/src/verifier/");
+const coverage = new Coverage("/verifier/src/");
 // Not before: what is loaded earlier is told by function alone.
 const { faultOf, judged } = await import("./judged.ts");
 const judge: Judge =

@@ -9,7 +9,7 @@ import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { Sink } from "@resontech/contracts/audit-out-config";
 import { spawnPrinting } from "./auditd-instance.ts";
 
-const AUDIT_OUT = fileURLToPath(import.meta.resolve("@resontech/audit/audit-out"));
+const AUDIT_OUT = fileURLToPath(import.meta.resolve("@resontech/audit-out/main"));
 
 export type AuditOutStatus = {
   shards: { size: number }[];

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 
-const AUDITD = fileURLToPath(import.meta.resolve("@resontech/audit/auditd"));
+const AUDITD = fileURLToPath(import.meta.resolve("@resontech/auditd/main"));
 
 /** Short: a socket's path may have 107 bytes. */
 export function temporaryRoot(): string {

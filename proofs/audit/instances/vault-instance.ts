@@ -1,5 +1,5 @@
 /** A real vault of a proof's own, beside an auditd that has the producer `vault`; its epochs are short, so that they end within the proof. */
-import { linesFrom } from "../../../audit/test/helper.ts";
+import { linesFrom } from "@resontech/audit/testing/lines-from";
 import type { ChildProcess } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
@@ -10,11 +10,11 @@ import Database from "better-sqlite3";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { RetentionClasses, VaultConfig } from "@resontech/contracts/vault-config";
 import type { VaultStatus } from "@resontech/contracts/vault-control";
-import { PEOPLE, pinnedIn } from "../../../audit/test/step-up-people.ts";
+import { PEOPLE, pinnedIn } from "@resontech/audit/testing/step-up-people";
 import { spawnPrinting } from "./auditd-instance.ts";
 import { openBox } from "./box.ts";
 
-const VAULT = fileURLToPath(import.meta.resolve("@resontech/audit/vault"));
+const VAULT = fileURLToPath(import.meta.resolve("@resontech/vault/main"));
 const RETENTION: RetentionClasses = { leavesYears: 7, disclosuresMonths: 24, anonymousMonths: 24 };
 const TOKEN_BYTES = 16;
 

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-const WITNESS = fileURLToPath(import.meta.resolve("@resontech/audit/witness"));
+const WITNESS = fileURLToPath(import.meta.resolve("@resontech/witness/main"));
 
 export class WitnessInstance {
   readonly #dir: string;

@@ -1,5 +1,5 @@
 /** Flips every bit of a trust policy, and judges the export that it vouches for by each. */
-import { type Report, verify } from "@resontech/audit/verifier/judge";
+import { type Report, verify } from "@resontech/verifier/judge";
 import { flipped } from "./flipped.ts";
 import { rememberingPlatform } from "./remembering-platform.ts";
 

@@ -1,6 +1,6 @@
 /** Flips bits of an export one at a time and judges each; a worker thread of the mutation proof. */
 import { parentPort, workerData } from "node:worker_threads";
-import { type Report, verify } from "@resontech/audit/verifier/judge";
+import { type Report, verify } from "@resontech/verifier/judge";
 import { flipped } from "./flipped.ts";
 import { headOf, layoutOf, type Stretch } from "./layout.ts";
 import { rememberingPlatform } from "./remembering-platform.ts";

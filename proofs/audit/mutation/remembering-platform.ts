@@ -3,7 +3,7 @@
  * signature as it was, and to judge those again takes longer than all the rest of a small export.
  */
 import { createHash } from "node:crypto";
-import { nodePlatform } from "@resontech/audit/verifier/judge";
+import { nodePlatform } from "@resontech/verifier/judge";
 
 export function rememberingPlatform(): typeof nodePlatform {
   const answers = new Map<string, boolean | null>();

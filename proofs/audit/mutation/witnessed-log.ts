@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type DisclosedRange, exportLog } from "@resontech/audit/export";
 import { type AuditProducer, committer, connectProducer } from "@resontech/audit/producer";
-import { nodePlatform, type Report, verify } from "@resontech/audit/verifier/judge";
+import { nodePlatform, type Report, verify } from "@resontech/verifier/judge";
 import type { DisclosureLine } from "@resontech/contracts/vault-control";
 import { AuditdProcess } from "../crash/auditd-process.ts";
 import { makeDiskFolders } from "../crash/try-image.ts";

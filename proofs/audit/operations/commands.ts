@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import type { ApprovalProof } from "@resontech/contracts/approval-proof";
-import { OFFICER, StepUpPeople } from "../../../audit/test/step-up-people.ts";
+import { OFFICER, StepUpPeople } from "@resontech/audit/testing/step-up-people";
 import type { LocalAppliance } from "@resontech/house/local-appliance";
 import type { ApplianceLog } from "@resontech/house/appliance-log";
 

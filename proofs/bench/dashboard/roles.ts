@@ -1,5 +1,5 @@
 /** Figure 7: what each role is shown, against the policies; and the proof of an entry, checked in the page. */
-import { checkProof } from "@resontech/audit/verifier/check-proof";
+import { checkProof } from "@resontech/verifier/check-proof";
 import Database from "better-sqlite3";
 import type { Page } from "playwright-core";
 import type { Action } from "@resontech/coordinator/actions";

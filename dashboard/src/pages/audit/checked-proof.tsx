@@ -1,4 +1,4 @@
-import type { ProofReport } from "@resontech/audit/verifier/check-proof";
+import type { ProofReport } from "@resontech/verifier/check-proof";
 import { useEffect, useState } from "react";
 import { Field } from "../../ui/field.tsx";
 import { Failure } from "../../ui/notice.tsx";

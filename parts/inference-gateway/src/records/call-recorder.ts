@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { type AuditProducer, AuditUnavailable } from "@resontech/audit/producer";
-import { Frontier, hashLeaf } from "@resontech/audit/merkle";
+import { Frontier, hashLeaf } from "@resontech/audit/format/tree/merkle";
 import type { BatchHead, CallBegun, CallEnded, CallLine, OutLine } from "./call-line.ts";
 import type { CallJournal } from "./call-journal.ts";
 import { calledBy } from "./called-by.ts";

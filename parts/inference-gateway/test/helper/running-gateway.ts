@@ -11,7 +11,7 @@ import { ServerBridge } from "../../../../agent/src/substrate/container-host/net
 import { TestPki } from "../../../../agent/test/helper/pki.ts";
 import { isListening } from "../../../../dev/is-listening.ts";
 import { shippedProgram } from "@resontech/house/shipped-program";
-import { AuditdFixture } from "../../../../audit/test/helper.ts";
+import { AuditdFixture } from "@resontech/auditd/testing/auditd-fixture";
 import { CALLS_FOLDER } from "../../part.ts";
 import { openServing } from "../../src/open-serving.ts";
 import { noWayOut } from "./no-way-out.ts";

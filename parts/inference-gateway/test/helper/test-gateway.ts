@@ -9,7 +9,7 @@ import type { PredictorSpec } from "@resontech/contracts/predictor-spec";
 import { pino } from "pino";
 import { ServerBridge } from "../../../../agent/src/substrate/container-host/network/server-bridge.ts";
 import { TestPki } from "../../../../agent/test/helper/pki.ts";
-import { AuditdFixture } from "../../../../audit/test/helper.ts";
+import { AuditdFixture } from "@resontech/auditd/testing/auditd-fixture";
 import type { RunningCoordinator } from "../../../../coordinator/test/helper/running-coordinator.ts";
 import { ECHO_SCRIPT } from "../../../../coordinator/test/helper/workspace.ts";
 import type { ScriptedAgent } from "../../../../coordinator/test/kernel/scripted-agent.ts";

@@ -20,7 +20,7 @@ import {
   splitAppend,
   type Welcome,
   type Witnessed,
-} from "@resontech/audit/frames";
+} from "@resontech/audit/format/wire/frames";
 
 const { values } = parseArgs({ options: { config: { type: "string" } }, allowPositionals: true });
 const { producers, originPrefix, inception } = JSON.parse(
