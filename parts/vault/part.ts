@@ -2,6 +2,7 @@
 import { AUDIT_KEYS_FILE, auditKeysIn, vaultKeyOf } from "@resontech/contracts/audit-keys";
 import { type RetentionClasses, VaultConfig } from "@resontech/contracts/vault-config";
 import { defineFrameless, type PartFacts } from "@resontech/frame/define-part";
+import { vaultFindings } from "./src/findings.ts";
 
 const NAME = "vault";
 const HOUR_MS = 3_600_000;
@@ -66,6 +67,7 @@ export const vault = defineFrameless({
   },
   firstBytes: 16 * 1024 ** 2,
   audit: [{ producer: NAME, family: NAME }],
+  findings: { log: vaultFindings },
   // It makes its database anew after what it destroyed; a write waits for that, and all behind it: started afresh, it would begin anew as well.
   silenceLimitMs: HOUR_MS,
   stop: { graceMs: 15_000 },

@@ -7,6 +7,7 @@ import type { ApplianceFacts } from "@resontech/contracts/appliance-facts";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import type { Static, TSchema } from "typebox";
 import type { Operation } from "../operations/operation.ts";
+import type { FindingsDeclaration } from "./finding.ts";
 import type { Layout } from "./layout.ts";
 
 /** What a part's configuration is derived from: the appliance, its release, its host, and where other parts have what this one needs of them. */
@@ -189,6 +190,8 @@ type Common = {
   /** Bytes that it takes of the disk within its first weeks: preflight and plan count them. */
   firstBytes: number;
   facts?: FactsDeclaration;
+  /** What an operator must know of it, by theme. That it runs and answers is told of every part. */
+  findings?: FindingsDeclaration;
   /** It writes into the audit log, by sockets of auditd that have these names. */
   audit?: readonly { producer: string; family: string }[];
   start?: {
