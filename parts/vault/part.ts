@@ -60,6 +60,8 @@ export const vault = defineFrameless({
   choices: ["retention"],
   data: {
     isBackedUp: "apart",
+    // Put back to an older state, it would need its holds confirmed again; without the keys that stayed at home nobody can open it.
+    onRestore: "home-alone",
     // What an ordinary backup may hold, and, apart from it, what none may.
     folders: ["vault", "vault-keys", "vault-epochs", "vault-key-copies"].map((name) => ({
       ...{ name, mode: 0o700 },

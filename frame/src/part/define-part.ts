@@ -150,10 +150,20 @@ export type FolderDeclaration = {
   mode: number;
 };
 
+/** What a restore leaves of what is here, at home: on the host that the backup was taken of. */
+export type OnRestore =
+  /** On every host: it is no state of the appliance. */
+  | "stays"
+  | "stays-at-home"
+  /** It stays at home, and on another host none of the backup's comes in. */
+  | "home-alone";
+
 /** @property folders where they are not one of the part's name, closed to all others */
 export type DataDeclaration = {
   /** `apart`: by a way of its own, which the backup knows. */
   isBackedUp: boolean | "apart";
+  /** @default what is in no backup stays at home, all else is replaced */
+  onRestore?: OnRestore;
   folders?: readonly FolderDeclaration[];
 };
 
@@ -344,6 +354,15 @@ export function secretOf(
   ...path: string[]
 ): string {
   return layout.secrets(secretsFolder, ...path);
+}
+
+/** Folders of secrets that no process but their parts' own reads. */
+export function closedSecretsFolders(
+  parts: readonly Pick<PartDeclaration, "name" | "secretsFolder" | "keepsSecrets">[],
+): string[] {
+  return parts
+    .filter(({ keepsSecrets }) => keepsSecrets === true)
+    .map(({ name, secretsFolder = name }) => secretsFolder);
 }
 
 /** Where one of its sockets lies. */
