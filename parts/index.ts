@@ -51,11 +51,6 @@ export function dataFolders(): string[] {
   return [...DATA_FOLDERS, ...declared.filter((name) => !name.includes("/"))];
 }
 
-/** Below `data`: what is in no backup, and made anew where it is gone. */
-export function unkeptData(): string[] {
-  return PARTS.flatMap(({ name, data }) => (data?.isBackedUp === false ? [name] : []));
-}
-
 /** What all processes of an appliance take of the disk within its first weeks, without its release. */
 export function firstDataBytes(parts = PARTS): number {
   return parts.reduce((sum, { firstBytes }) => sum + firstBytes, UNDECLARED_DATA_BYTES);

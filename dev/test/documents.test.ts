@@ -128,13 +128,22 @@ t.test("every command of `appliance` stands in a page for operators", async (t) 
 t.test(
   "every finding of `appliance status` and of the preflight stands in a page for operators",
   async (t) => {
-    const findings = read("appliance/src/status/decisions/findings.ts");
-    const codes = [...findings.matchAll(/"([a-z0-9]+(?:_[a-z0-9]+)+)"/g)].map(
-      ([, code = ""]) => code,
-    );
+    const sources = globSync(
+      ["{appliance,coordinator}/{src/**/*,part}.ts", "parts/*/{src/findings,part}.ts"],
+      { cwd: repository },
+    ).map(read);
+    const codes = sources
+      .filter((source) => source.includes("@resontech/frame/finding"))
+      .flatMap((source) =>
+        [...source.matchAll(/"([a-z0-9]+(?:_[a-z0-9]+)+)"/g)].map(([, code = ""]) => code),
+      );
     const checks = read("installer/src/preflight/checks.ts");
     const ids = [...checks.matchAll(/\b(?:need|warn)\(\s*"([a-z-]+)"/g)].map(([, id = ""]) => id);
-    t.ok(codes.includes("audit_rolled_back") && ids.includes("job-ports"));
+    t.ok(
+      codes.includes("audit_rolled_back") &&
+        codes.includes("realm_drift") &&
+        ids.includes("job-ports"),
+    );
     // What the vault says, and the coordinator: no findings.
     const others = new Set(["spool_blocked"]);
     t.same(

@@ -9,7 +9,7 @@ import {
   unitName,
 } from "@resontech/appliance/systemd-unit";
 import { linkHostTools, unlinkHostTools } from "@resontech/appliance/link-host-tools";
-import { unmountAll, unmountBelow } from "@resontech/appliance/unmount-below";
+import { unmountAll, unmountBelow } from "@resontech/frame/unmount-below";
 import { toolsEnvironment } from "@resontech/appliance/tools-environment";
 import type { Owned } from "./journal.ts";
 import { readMounts } from "./mounts/foreign-mounts.ts";

@@ -9,6 +9,7 @@ import {
   type PartFacts,
   type Peer,
 } from "@resontech/frame/define-part";
+import { logFindings } from "./src/findings.ts";
 
 const NAME = "auditd";
 const FOLDER = "audit";
@@ -134,6 +135,7 @@ export function auditdFor(others: readonly PartDeclaration[]): FramelessPart<typ
         },
       ],
     },
+    findings: { log: logFindings },
     stop: { graceMs: 15_000 },
     inShortage: "last",
     loads: ["app/node_modules/pkcs11js/"],

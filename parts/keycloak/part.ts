@@ -1,5 +1,6 @@
 /** Keycloak: who people are. In a container of the bundle's image, on loopback, and only for who shows a certificate of the appliance. */
 import { defineContainer, type PartFacts } from "@resontech/frame/define-part";
+import { fault, type Finding, type FindingFacts } from "@resontech/frame/finding";
 import { serverNames } from "@resontech/frame/server-names";
 
 const NAME = "keycloak";
@@ -80,6 +81,17 @@ function argumentsOf({ appliance: { name, ports }, layout, names }: PartFacts): 
   ];
 }
 
+function realmFindings({ realm }: FindingFacts): Finding[] {
+  if (realm === null || realm.differences === 0) return [];
+  return [
+    fault(
+      "realm_drift",
+      `Keycloak's realm differs from the release in ${realm.differences} places: ${realm.first.join(", ")}`,
+      "look at them: appliance identity diff; then: appliance identity apply. Find out who changed it: resontech audit search --type auth.idp.admin",
+    ),
+  ];
+}
+
 export const keycloak = defineContainer({
   name: NAME,
   user: 14,
@@ -100,6 +112,7 @@ export const keycloak = defineContainer({
   settings: [],
   data: { isBackedUp: false },
   firstBytes: 64 * 1024 ** 2,
+  findings: { identity: realmFindings },
   start: { timeoutMs: 240_000 },
   stop: { graceMs: 30_000 },
   container: (facts) => ({

@@ -44,7 +44,11 @@ export const registry = defineEngine({
   health: { httpsPath: "/v2/", status: 401 },
   settings: [],
   // Root's: images arrive as hard links of the release, and the engine only reads.
-  data: { isBackedUp: false, folders: [{ name: NAME, owner: "root", mode: 0o755 }] },
+  data: {
+    isBackedUp: false,
+    onRestore: "stays",
+    folders: [{ name: NAME, owner: "root", mode: 0o755 }],
+  },
   firstBytes: 0,
   stop: { graceMs: 15_000 },
   inShortage: "last",

@@ -1,5 +1,6 @@
 /** The streaming door before the object store: whose key, whose bucket, quota, record. Nobody reaches the engine but through it. */
 import { definePart } from "@resontech/frame/define-part";
+import { lagFindings } from "@resontech/frame/finding";
 import { S3FrontConfig } from "./src/config.ts";
 
 const NAME = "s3-front";
@@ -48,6 +49,9 @@ export const s3Front = definePart({
   data: null,
   firstBytes: 0,
   audit: [{ producer: NAME, family: NAME }],
+  findings: {
+    objects: ({ frontLagMs }) => lagFindings("s3_front_slow", "the S3 front", frontLagMs),
+  },
   // Requests under way end.
   stop: { graceMs: 15_000 },
   inShortage: "last",

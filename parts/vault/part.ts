@@ -2,6 +2,7 @@
 import { AUDIT_KEYS_FILE, auditKeysIn, vaultKeyOf } from "@resontech/contracts/audit-keys";
 import { type RetentionClasses, VaultConfig } from "@resontech/contracts/vault-config";
 import { defineFrameless, type PartFacts } from "@resontech/frame/define-part";
+import { vaultFindings } from "./src/findings.ts";
 
 const NAME = "vault";
 const HOUR_MS = 3_600_000;
@@ -59,6 +60,8 @@ export const vault = defineFrameless({
   choices: ["retention"],
   data: {
     isBackedUp: "apart",
+    // Put back to an older state, it would need its holds confirmed again; without the keys that stayed at home nobody can open it.
+    onRestore: "home-alone",
     // What an ordinary backup may hold, and, apart from it, what none may.
     folders: ["vault", "vault-keys", "vault-epochs", "vault-key-copies"].map((name) => ({
       ...{ name, mode: 0o700 },
@@ -66,6 +69,7 @@ export const vault = defineFrameless({
   },
   firstBytes: 16 * 1024 ** 2,
   audit: [{ producer: NAME, family: NAME }],
+  findings: { log: vaultFindings },
   // It makes its database anew after what it destroyed; a write waits for that, and all behind it: started afresh, it would begin anew as well.
   silenceLimitMs: HOUR_MS,
   stop: { graceMs: 15_000 },

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { databasePart } from "@resontech/backup/database-part";
 import { folderPart } from "@resontech/backup/folder-part";
 import type { Part } from "@resontech/backup/parts";
-import type { PartDeclaration } from "@resontech/frame/define-part";
+import { closedSecretsFolders, type PartDeclaration } from "@resontech/frame/define-part";
 import type { Layout } from "@resontech/frame/layout";
 import { logParts } from "./log-parts.ts";
 import { postgresPart, type PostgresShell } from "./postgres-archive.ts";
@@ -13,12 +13,6 @@ import { postgresPart, type PostgresShell } from "./postgres-archive.ts";
 export const OBJECTS_PATH = "data/s3";
 /** In a backup with the configuration: who has a key pair. */
 const IAM_FOLDER = "iam";
-
-/** Of `etc/`: keys of the log sign for this host alone, and a copy of the vault's would outlive an erasure. */
-function keptKeys(declared: readonly PartDeclaration[]): Set<string> {
-  const keepers = declared.filter(({ keepsSecrets }) => keepsSecrets === true);
-  return new Set(keepers.map(({ name, secretsFolder = name }) => `secrets/${secretsFolder}`));
-}
 
 /** Files that an install leaves for people. */
 const OF_THE_OPERATOR = new Set(["credentials.txt", "audit.policy"]);
@@ -57,7 +51,8 @@ export async function backupParts({
     existsSync(join(layout.data(), ...path))
       ? [folderPart({ name, path: below(path), folder: join(layout.data(), ...path) }, skips)]
       : [];
-  const never = keptKeys(declared);
+  // Keys of the log sign for this host alone, and a copy of the vault's would outlive an erasure.
+  const never = new Set(closedSecretsFolders(declared).map((name) => `secrets/${name}`));
   const parts = [
     folderPart({ name: "configuration", path: "etc", folder: layout.etc }, (path) =>
       never.has(path),

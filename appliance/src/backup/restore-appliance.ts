@@ -7,7 +7,6 @@ import { stageBackup, type StagedBackup } from "@resontech/backup/stage-backup";
 import type { Target } from "@resontech/backup/target";
 import { takeExclusiveLock } from "../config/exclusive-lock.ts";
 import type { Layout } from "@resontech/frame/layout";
-import { unkeptData } from "@resontech/parts";
 import type { PartContext } from "../parts/context.ts";
 import { notePutBack } from "./tell-put-back.ts";
 import { checkLogArchive, type Verifier } from "./check-log-archive.ts";
@@ -83,17 +82,18 @@ export async function restoreAppliance(
 /** What fails leaves nothing: a disk that it filled is the running appliance's as well. */
 async function unpacked(
   backup: OpenedBackup,
-  { layout, config }: PartContext,
+  context: PartContext,
   from: FollowedFrom,
   onPart: (name: string) => void,
 ): Promise<StagedBackup & { plan: PutBack; followed: StagedFollowed | null }> {
+  const { layout, config } = context;
   const staging = stagingFolder(layout);
   try {
     const staged = await stage(backup, layout, { folder: staging, writesObjects: true, onPart });
     onPart(FOLLOWED);
     const followed = await stageFollowed(backup, staging, from);
     await finishStaged(staging, config);
-    return { ...staged, followed, plan: await decided(layout, staging, backup.manifest.id) };
+    return { ...staged, followed, plan: await decided(context, staging, backup.manifest.id) };
   } catch (error) {
     rmSync(staging, { recursive: true, force: true });
     throw error;
@@ -101,14 +101,18 @@ async function unpacked(
 }
 
 /** From here on it is put back. @throws MountedError */
-async function decided(layout: Layout, staging: string, backup: string): Promise<PutBack> {
+async function decided(
+  { layout, parts: declared }: PartContext,
+  staging: string,
+  backup: string,
+): Promise<PutBack> {
   const isHome = hasSameLogKey(
     await policyIn(layout.data("audit")),
     await policyIn(join(staging, "data", "audit")),
   );
   const names = namesIn(join(staging, "data"));
   const plan = {
-    ...putBackPlan(namesIn(layout.data()), names, { isHome, unkept: unkeptData() }),
+    ...putBackPlan(namesIn(layout.data()), names, { isHome, declared }),
     backup,
   };
   decidePutBack({ root: layout.root, staging }, plan);

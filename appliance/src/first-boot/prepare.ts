@@ -14,7 +14,7 @@ import { ensureFolder, readableBy, ROOT, writeOwned } from "../config/owned-file
 import { toolsHome } from "../host-tools/tools-environment.ts";
 import { KEYCLOAK_CLIENT } from "@resontech/keycloak/part";
 import type { PartContext } from "../parts/context.ts";
-import { dockerCertsDir, podmanCertsDir } from "../parts/registry-certs.ts";
+import { dockerCertsDir, podmanCertsDir } from "@resontech/frame/registry-certs";
 import { followNameInAgent } from "./follow-name.ts";
 import { makeSecret } from "./make-secret.ts";
 import {

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
+import type { RealmFacts } from "@resontech/frame/finding";
 import { readRealm } from "@resontech/keycloak/read-realm";
 import { type Drift, realmDrift } from "@resontech/keycloak/realm-drift";
 import type { Logger } from "pino";
@@ -17,9 +18,6 @@ const COMPARE_MS = 5 * 60_000;
 /** Keycloak is away or on its way up; or a difference is looked at again, as it may be a change under way. */
 const AGAIN_MS = 30_000;
 const NAMED = 5;
-
-/** @property differences 0 where the realm is as it should be @property first kind and name of the first ones */
-export type RealmFacts = { differences: number; first: string[] };
 
 /** What the realm differs in. @throws KeycloakUnreachableError, KeycloakRefusedError */
 export async function compareRealm(context: PartContext): Promise<Drift[]> {

@@ -5,7 +5,7 @@ import type { AgentConfig } from "@resontech/contracts/agent-config";
 import { ReleaseName } from "@resontech/contracts/release-name";
 import { Value } from "typebox/value";
 import { ensureFolder, ROOT, writeOwned } from "../config/owned-file.ts";
-import { dockerCertsDir, podmanCertsDir } from "../parts/registry-certs.ts";
+import { dockerCertsDir, podmanCertsDir } from "@resontech/frame/registry-certs";
 import { toolsHome } from "../host-tools/tools-environment.ts";
 import type { NodeContext } from "./node-context.ts";
 

@@ -13,9 +13,9 @@ import type { Part } from "./part.ts";
 import { openFilesLimit } from "@resontech/frame/open-files-limit";
 import { processLimit } from "@resontech/frame/process-limit";
 import { podmanEnvironment } from "./podman-environment.ts";
-import { podmanCertsDir } from "./registry-certs.ts";
+import { podmanCertsDir } from "@resontech/frame/registry-certs";
 import { rootPart } from "./process-part.ts";
-import { unmountBelow } from "./unmount-below.ts";
+import { unmountBelow } from "@resontech/frame/unmount-below";
 
 /**
  * runc and cgroupfs run on every supported host; limits are stated because raising them is not always permitted. How many processes a

@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Layout } from "@resontech/frame/layout";
-import type { CertificateFacts } from "./decisions/findings.ts";
+import type { CertificateFacts } from "./decisions/certificate-finding.ts";
 
 const DAY_MS = 86_400_000;
 const PEM = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;

@@ -1,7 +1,7 @@
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { readLogReserve } from "../config/log-reserve.ts";
 import type { Layout } from "@resontech/frame/layout";
-import type { DiskFacts } from "./decisions/findings.ts";
+import type { DiskFacts } from "./decisions/disk-findings.ts";
 
 const AUDIT_LOG = "audit log";
 

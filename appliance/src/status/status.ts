@@ -8,7 +8,8 @@ import { askPort } from "../parts/declared-part.ts";
 import { askAuditd } from "../operator/ask-auditd.ts";
 import { askVault } from "../operator/ask-vault.ts";
 import { readBackupFacts } from "../backup/read-backup-facts.ts";
-import { type Finding, findingsOf } from "./decisions/findings.ts";
+import type { Finding } from "@resontech/frame/finding";
+import { findingsOf } from "./decisions/findings.ts";
 import { logOf } from "./log-of.ts";
 import { readCertificates } from "./read-certificates.ts";
 import { readDisks } from "./read-disks.ts";
@@ -49,26 +50,27 @@ export async function readStatus(context: PartContext): Promise<ApplianceStatus>
           readLog(context),
           readVault(context),
         ]);
-  const findings = findingsOf({
-    ...{
-      parts,
-      health: fleet?.health ?? null,
-      frontLagMs,
-      rolledBack: log?.rolledBack ?? null,
-      vault,
+  const nowMs = Date.now();
+  const findings = findingsOf(
+    {
+      ...{ parts, disks: readDisks(layout), certificates: readCertificates(layout, nowMs) },
+      backups: readBackupFacts(layout, nowMs, healthyForMs(parts, "coordinator")),
+      runc:
+        context.config.agent === null
+          ? null
+          : readRuncVersion(
+              context.config.containerEngine.kind,
+              toolsEnvironment(context.config, context.layout.current),
+            ),
+      of: {
+        ...{ nowMs, health: fleet?.health ?? null, frontLagMs, vault },
+        rolledBack: log?.rolledBack ?? null,
+        realm: readRealmFacts(layout),
+        logOf: (part) => logOf(context, part),
+      },
     },
-    realm: readRealmFacts(layout),
-    backups: readBackupFacts(layout, Date.now(), healthyForMs(parts, "coordinator")),
-    ...{ disks: readDisks(layout), certificates: readCertificates(layout, Date.now()) },
-    runc:
-      context.config.agent === null
-        ? null
-        : readRuncVersion(
-            context.config.containerEngine.kind,
-            toolsEnvironment(context.config, context.layout.current),
-          ),
-    logOf: (part) => logOf(context, part),
-  });
+    context.parts,
+  );
   return {
     version: release.version,
     root: layout.root,

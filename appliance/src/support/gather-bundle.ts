@@ -63,7 +63,7 @@ export async function gatherBundle(
   const { layout, config } = context;
   const [people, preflight] = [await knownPeople(ask), readPreflight(context)];
   const redactor = new Redactor({
-    secrets: knownSecrets(layout),
+    secrets: knownSecrets(context),
     people: [...(people ?? []), ...hostPeople()],
     ownAddresses: ["127.0.0.1", "::1", "::", "0.0.0.0", config.address, ...hostAddresses()],
   });

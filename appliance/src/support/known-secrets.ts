@@ -1,15 +1,16 @@
 /**
  * Every secret that the appliance holds and root may read, so that none is in what it gives away. They are looked for, never told.
  *
- * auditd's and the vault's own keys are not read even for that: no process but theirs ever sees them.
+ * Keys that parts keep to themselves are not read even for that: no process but theirs ever sees them.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readAuditKeys } from "../config/audit-keys.ts";
 import { readForeign } from "../config/owned-file.ts";
+import { closedSecretsFolders } from "@resontech/frame/define-part";
 import type { Layout } from "@resontech/frame/layout";
+import type { PartContext } from "../parts/context.ts";
 
-const UNREAD = new Set(["auditd", "vault"]);
 /** Certificates and configurations lie beside the secrets. */
 const PUBLIC = /\.(?:crt|pem|cfg|conf|yml|yaml)$/;
 const MAX_BYTES = 65_536;
@@ -23,8 +24,9 @@ export class SecretsUnreadableError extends Error {
 }
 
 /** @throws SecretsUnreadableError */
-export function knownSecrets(layout: Layout): string[] {
-  const folders = processesOf(layout).map((process) => layout.secrets(process));
+export function knownSecrets({ layout, parts }: Pick<PartContext, "layout" | "parts">): string[] {
+  const unread = new Set(closedSecretsFolders(parts));
+  const folders = processesOf(layout, unread).map((process) => layout.secrets(process));
   const files = [
     ...folders.flatMap((folder) => filesOf(folder).filter((file) => !PUBLIC.test(file))),
     ...[layout.caDir, layout.doorCertificate()].flatMap((folder) =>
@@ -42,9 +44,9 @@ export function knownSecrets(layout: Layout): string[] {
   ];
 }
 
-function processesOf(layout: Layout): string[] {
+function processesOf(layout: Layout, unread: ReadonlySet<string>): string[] {
   const folder = layout.secrets("");
-  return existsSync(folder) ? readdirSync(folder).filter((name) => !UNREAD.has(name)) : [];
+  return existsSync(folder) ? readdirSync(folder).filter((name) => !unread.has(name)) : [];
 }
 
 function filesOf(folder: string): string[] {

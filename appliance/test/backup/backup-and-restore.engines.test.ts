@@ -23,7 +23,7 @@ import { stageBackup } from "@resontech/backup/stage-backup";
 import { takeBackup, type TakenBackup } from "@resontech/backup/take-backup";
 import { DEFAULT_PORTS } from "@resontech/contracts/appliance-config";
 import Database from "better-sqlite3";
-import { PARTS, unkeptData } from "@resontech/parts";
+import { PARTS } from "@resontech/parts";
 import t from "tap";
 import { shippedProgram } from "@resontech/house/shipped-program";
 import { AuditdFixture } from "@resontech/auditd/testing/auditd-fixture";
@@ -152,7 +152,7 @@ t.test(
     t.equal(isHome, false);
     const names = namesIn(join(staging, "data"));
     const plan = {
-      ...putBackPlan(namesIn(other.layout.data()), names, { isHome, unkept: unkeptData() }),
+      ...putBackPlan(namesIn(other.layout.data()), names, { isHome, declared: PARTS }),
       backup: taken.id,
     };
     decidePutBack({ root: other.root, staging }, plan);
@@ -242,7 +242,7 @@ t.test(
     t.equal(isHome, true);
     const names = namesIn(join(staging, "data"));
     const plan = {
-      ...putBackPlan(namesIn(layout.data()), names, { isHome, unkept: unkeptData() }),
+      ...putBackPlan(namesIn(layout.data()), names, { isHome, declared: PARTS }),
       backup: taken.id,
     };
     decidePutBack({ root, staging }, plan);

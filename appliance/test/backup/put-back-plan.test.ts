@@ -1,3 +1,4 @@
+import { PARTS } from "@resontech/parts";
 import t from "tap";
 import {
   configOnHost,
@@ -5,20 +6,26 @@ import {
   putBackPlan,
 } from "../../src/backup/decisions/put-back-plan.ts";
 
-const HERE = ["agent", "audit", "audit-out", "coordinator", "podman", "registry", "vault"];
+const HERE = [
+  ...["agent", "audit", "audit-out", "backup", "coordinator", "keycloak", "podman", "prometheus"],
+  ...["registry", "supervisor", "vault"],
+];
 const STAGED = ["audit", "coordinator", "s3", "vault", "vault-key-copies"];
 
 t.test("on another host all is replaced but images, and the vault begins anew", async (t) => {
-  t.same(putBackPlan(HERE, STAGED, { isHome: false, unkept: ["prometheus"] }), {
+  t.same(putBackPlan(HERE, STAGED, { isHome: false, declared: PARTS }), {
     isHome: false,
-    aside: ["agent", "audit", "audit-out", "coordinator", "vault"],
+    aside: [
+      ...["agent", "audit", "audit-out", "coordinator", "keycloak", "prometheus", "supervisor"],
+      "vault",
+    ],
     in: ["audit", "coordinator", "s3"],
     carried: [],
   });
 });
 
 t.test("at home the vault, the node and what others have seen of the log stay", async (t) => {
-  t.same(putBackPlan(HERE, STAGED, { isHome: true, unkept: ["prometheus"] }), {
+  t.same(putBackPlan(HERE, STAGED, { isHome: true, declared: PARTS }), {
     isHome: true,
     aside: ["audit", "coordinator"],
     in: ["audit", "coordinator", "s3", "vault-key-copies"],
@@ -26,7 +33,7 @@ t.test("at home the vault, the node and what others have seen of the log stay", 
   });
   const lost = HERE.filter((name) => name !== "vault");
   t.ok(
-    putBackPlan(lost, STAGED, { isHome: true, unkept: ["prometheus"] }).in.includes("vault"),
+    putBackPlan(lost, STAGED, { isHome: true, declared: PARTS }).in.includes("vault"),
     "a vault that is lost is put back",
   );
 });

@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
+import { PARTS } from "@resontech/parts";
 import t, { type Test } from "tap";
 import { readStatus, renderStatus } from "../../src/status/status.ts";
 import { Layout } from "@resontech/frame/layout";
@@ -27,7 +28,7 @@ function contextOf(t: Test, name: string): PartContext {
   mkdirSync(layout.run("coordinator"), { recursive: true });
   t.teardown(() => rmSync(layout.run(), { recursive: true, force: true }));
   const config = { containerEngine: { kind: "podman" } } as ApplianceConfig;
-  return { layout, config, release: { version: "1" } as PartContext["release"], parts: [] };
+  return { layout, config, release: { version: "1" } as PartContext["release"], parts: PARTS };
 }
 
 async function supervised(t: Test, { layout }: PartContext): Promise<void> {

@@ -7,6 +7,7 @@ import type { ApplianceFacts } from "@resontech/contracts/appliance-facts";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import type { Static, TSchema } from "typebox";
 import type { Operation } from "../operations/operation.ts";
+import type { FindingsDeclaration } from "./finding.ts";
 import type { Layout } from "./layout.ts";
 
 /** What a part's configuration is derived from: the appliance, its release, its host, and where other parts have what this one needs of them. */
@@ -149,10 +150,20 @@ export type FolderDeclaration = {
   mode: number;
 };
 
+/** What a restore leaves of what is here, at home: on the host that the backup was taken of. */
+export type OnRestore =
+  /** On every host: it is no state of the appliance. */
+  | "stays"
+  | "stays-at-home"
+  /** It stays at home, and on another host none of the backup's comes in. */
+  | "home-alone";
+
 /** @property folders where they are not one of the part's name, closed to all others */
 export type DataDeclaration = {
   /** `apart`: by a way of its own, which the backup knows. */
   isBackedUp: boolean | "apart";
+  /** @default what is in no backup stays at home, all else is replaced */
+  onRestore?: OnRestore;
   folders?: readonly FolderDeclaration[];
 };
 
@@ -189,6 +200,8 @@ type Common = {
   /** Bytes that it takes of the disk within its first weeks: preflight and plan count them. */
   firstBytes: number;
   facts?: FactsDeclaration;
+  /** What an operator must know of it, by theme. That it runs and answers is told of every part. */
+  findings?: FindingsDeclaration;
   /** It writes into the audit log, by sockets of auditd that have these names. */
   audit?: readonly { producer: string; family: string }[];
   start?: {
@@ -341,6 +354,15 @@ export function secretOf(
   ...path: string[]
 ): string {
   return layout.secrets(secretsFolder, ...path);
+}
+
+/** Folders of secrets that no process but their parts' own reads. */
+export function closedSecretsFolders(
+  parts: readonly Pick<PartDeclaration, "name" | "secretsFolder" | "keepsSecrets">[],
+): string[] {
+  return parts
+    .filter(({ keepsSecrets }) => keepsSecrets === true)
+    .map(({ name, secretsFolder = name }) => secretsFolder);
 }
 
 /** Where one of its sockets lies. */

@@ -1,4 +1,4 @@
-import { mountPoints } from "@resontech/appliance/unmount-below";
+import { mountPoints } from "@resontech/frame/unmount-below";
 import { dataFolders } from "@resontech/parts";
 import { judgeMounts, type Mounts } from "./judge-mounts.ts";
 

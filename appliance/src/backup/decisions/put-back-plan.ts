@@ -1,19 +1,16 @@
 /** What of an appliance a restore replaces, and what of it stays. Pure. */
+import {
+  closedSecretsFolders,
+  dataFoldersOf,
+  type OnRestore,
+  type PartDeclaration,
+} from "@resontech/frame/define-part";
 
-/** Of `data/`: a release's images and the container engine's store are no state of the appliance. */
-const ALWAYS_STAYS = ["registry", "podman", "backup"];
-/**
- * Of `data/`, where the host is the one that the backup was taken of: what others have seen of its log, its node's identity, and the vault with its keys.
- * A vault that is put back to an older state would need its holds confirmed again.
- */
-const STAYS_AT_HOME = [
-  ...["audit-out", "supervisor", "agent", "keycloak"],
-  ...["vault", "vault-keys", "vault-epochs", "vault-key-copies"],
-];
-/** Of the vault's parts none can be opened without the keys that stayed on another host. */
-const VAULT = ["vault", "vault-key-copies"];
-/** Below `etc/`. */
-const KEYS_AT_HOME = ["secrets/auditd", "secrets/vault"];
+/** Of `data/`: what is the supervisor's own, and what of parts that are not declared yet. */
+const OWN: Readonly<Record<string, OnRestore>> = {
+  ...{ backup: "stays", supervisor: "stays-at-home" },
+  ...{ podman: "stays", agent: "stays-at-home" },
+};
 
 export type PutBackPlan = {
   /** The log on this host is signed by the same keys. */
@@ -27,24 +24,36 @@ export type PutBackPlan = {
 };
 
 /**
- * @param unkept of `data/`: what of declared parts is in no backup
  * @param here names in `data/` now
  * @param staged names in the backup's `data/`
  */
 export function putBackPlan(
   here: readonly string[],
   staged: readonly string[],
-  { isHome, unkept }: { isHome: boolean; unkept: readonly string[] },
+  { isHome, declared }: { isHome: boolean; declared: readonly PartDeclaration[] },
 ): PutBackPlan {
-  const stays = new Set(isHome ? [...ALWAYS_STAYS, ...STAYS_AT_HOME, ...unkept] : ALWAYS_STAYS);
+  const rules = rulesOf(declared);
+  const stays = (name: string): boolean => {
+    const rule = rules.get(name);
+    return isHome ? rule !== undefined : rule === "stays";
+  };
   const isIn = (name: string): boolean =>
-    isHome ? !(stays.has(name) && here.includes(name)) : !VAULT.includes(name);
+    isHome ? !(stays(name) && here.includes(name)) : rules.get(name) !== "home-alone";
   return {
     isHome,
-    aside: here.filter((name) => !stays.has(name)),
+    aside: here.filter((name) => !stays(name)),
     in: staged.filter(isIn),
-    carried: isHome ? KEYS_AT_HOME : [],
+    carried: isHome ? closedSecretsFolders(declared).map((name) => `secrets/${name}`) : [],
   };
+}
+
+/** Of `data/`, by name; what is not among them is replaced. */
+function rulesOf(declared: readonly PartDeclaration[]): Map<string, OnRestore> {
+  const ofParts = declared.flatMap((part) => {
+    const rule = part.data?.onRestore ?? (part.data?.isBackedUp === false ? "stays-at-home" : null);
+    return rule === null ? [] : dataFoldersOf(part).map(({ name }) => [name, rule] as const);
+  });
+  return new Map([...Object.entries(OWN), ...ofParts]);
 }
 
 /** Whether two policies of the log name one key for one origin. @param policies texts of `audit.policy` */

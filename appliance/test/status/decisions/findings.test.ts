@@ -1,11 +1,11 @@
 import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
 import type { VaultHealth } from "@resontech/contracts/vault-control";
+import type { FindingFacts } from "@resontech/frame/finding";
+import { CALM_HEALTH, calmFacts } from "@resontech/house/calm-facts";
+import { PARTS } from "@resontech/parts";
 import t from "tap";
-import {
-  type DiskFacts,
-  findingsOf,
-  type StatusFacts,
-} from "../../../src/status/decisions/findings.ts";
+import type { DiskFacts } from "../../../src/status/decisions/disk-findings.ts";
+import { findingsOf, type StatusFacts } from "../../../src/status/decisions/findings.ts";
 import type { PartStatus } from "../../../src/supervisor/supervisor.ts";
 
 const GIB = 1024 ** 3;
@@ -36,22 +36,7 @@ const node = (change: Partial<NodeHealth> = {}): NodeHealth => ({
   },
   ...change,
 });
-const calm: CoordinatorHealth = {
-  ...{
-    loopLagMs: 5,
-    brake: null,
-    plannedStopUntil: null,
-    bus: "up",
-    database: "ok",
-    storage: "ok",
-    clockStep: null,
-    nodes: [node()],
-    endingKeys: [],
-    hasApprover: true,
-    people: { requested: [], left: [] },
-  },
-  audit: { state: "ok", waiting: 3, oldestWaitMs: 20, loopLagMs: 5 },
-};
+const calm: CoordinatorHealth = { ...CALM_HEALTH, nodes: [node()] };
 const disk = (change: Partial<DiskFacts> = {}): DiskFacts => ({
   ...{
     holds: ["objects"],
@@ -65,27 +50,23 @@ const disk = (change: Partial<DiskFacts> = {}): DiskFacts => ({
   ...change,
 });
 const well: VaultHealth = { connected: true, fault: null, holdsInDoubt: false, awaitsClock: false };
-const facts = (change: Partial<StatusFacts> = {}): StatusFacts => ({
-  ...{
-    parts: [part()],
-    health: calm,
-    frontLagMs: 5,
-    rolledBack: null,
-    realm: { differences: 0, first: [] },
-    backups: null,
-    vault: well,
-    disks: [disk()],
-    certificates: [{ file: "a.crt", daysLeft: 300 }],
-    runc: { version: "1.3.3", build: "" },
-  },
-  logOf: (name) => `/log/${name}.log`,
+const facts = (
+  change: Partial<StatusFacts> = {},
+  said: Partial<FindingFacts> = {},
+): StatusFacts => ({
+  ...{ parts: [part()], backups: null, disks: [disk()] },
+  certificates: [{ file: "a.crt", daysLeft: 300 }],
+  runc: { version: "1.3.3", build: "" },
   ...change,
+  of: calmFacts({ health: calm, ...said }),
 });
-const ACCOUNT = { account: "sa_1", name: "nightly", project: "study" };
-const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
-const codes = (change: Partial<StatusFacts>) =>
-  findingsOf(facts(change)).map(({ severity, code }) => `${severity} ${code}`);
-const inHealth = (change: Partial<CoordinatorHealth>) => codes({ health: { ...calm, ...change } });
+const findings = (change: Partial<StatusFacts> = {}, said: Partial<FindingFacts> = {}) =>
+  findingsOf(facts(change, said), PARTS);
+const codes = (change: Partial<StatusFacts>, said: Partial<FindingFacts> = {}) =>
+  findings(change, said).map(({ severity, code }) => `${severity} ${code}`);
+const ofParts = (said: Partial<FindingFacts>) => codes({}, said);
+const inHealth = (change: Partial<CoordinatorHealth>) =>
+  ofParts({ health: { ...calm, ...change } });
 
 const BACKUPS = {
   target: "/mnt/b",
@@ -97,22 +78,23 @@ const BACKUPS = {
 
 t.test("a runc with known escapes is a warning that names the advisories", async (t) => {
   const runc = { version: "1.1.5+ds1", build: "1.1.5+ds1-1+deb12u1" };
-  t.match(findingsOf(facts({ runc })), [
+  t.match(findings({ runc }), [
     { severity: "warning", code: "runc_escapes", what: /1\.1\.5\+ds1.*CVE-2025-31133/ },
   ]);
   t.same(codes({ runc: null }), []);
 });
 
 t.test("an appliance that is well has nothing to say", async (t) => {
-  t.same(findingsOf(facts()), []);
-  t.same(codes({ health: null }), [], "a part that is down says so itself");
+  t.same(findings(), []);
+  t.same(ofParts({ health: null }), [], "a part that is down says so itself");
 });
 
 t.test(
   "of a log that was restored, and of which no witness says anything, nobody is said to have seen more",
   async (t) => {
-    const [found] = findingsOf(
-      facts({ rolledBack: { origin: "box.audit.acme/2026", seenSize: 90, by: "restore" } }),
+    const [found] = findings(
+      {},
+      { rolledBack: { origin: "box.audit.acme/2026", seenSize: 90, by: "restore" } },
     );
     t.match(
       found!.what,
@@ -129,31 +111,25 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
     ["warning part_not_ready", codes({ parts: [part({ phase: "starting" })] })],
     ["warning part_stopped", codes({ parts: [part({ phase: "exited", isHeld: true })] })],
     ["warning part_restarts", codes({ parts: [part({ restarts: 3, lastExit: "exit 1" })] })],
-    ["fault coordinator_silent", codes({ parts: [part({ name: "coordinator" })], health: null })],
-    ["fault bus_down", inHealth({ bus: "down" })],
-    ["fault storage_down", inHealth({ storage: "unavailable" })],
-    ["fault audit_away", inHealth({ audit: { ...calm.audit, state: "away" } })],
-    ["fault audit_halted", inHealth({ audit: { ...calm.audit, state: "halted" } })],
-    ["fault audit_draining", inHealth({ audit: { ...calm.audit, state: "draining" } })],
-    ["warning audit_behind", inHealth({ audit: { ...calm.audit, oldestWaitMs: 11_000 } })],
-    ["warning coordinator_slow", inHealth({ loopLagMs: 1_500 })],
-    ["warning auditd_slow", inHealth({ audit: { ...calm.audit, loopLagMs: 1_500 } })],
-    ["warning s3_front_slow", codes({ frontLagMs: 1_500 })],
+    [
+      "fault coordinator_silent",
+      codes({ parts: [part({ name: "coordinator" })] }, { health: null }),
+    ],
+    ["warning s3_front_slow", ofParts({ frontLagMs: 1_500 })],
     [
       "fault audit_rolled_back",
-      codes({ rolledBack: { origin: "box.audit.acme/2026", seenSize: 90, by: "witness" } }),
+      ofParts({ rolledBack: { origin: "box.audit.acme/2026", seenSize: 90, by: "witness" } }),
     ],
     [
       "fault vault_blocked",
-      codes({ vault: { ...well, fault: { code: "spool_blocked", message: "a line is torn" } } }),
+      ofParts({ vault: { ...well, fault: { code: "spool_blocked", message: "a line is torn" } } }),
     ],
-    ["fault vault_holds", codes({ vault: { ...well, holdsInDoubt: true } })],
-    ["warning vault_clock", codes({ vault: { ...well, awaitsClock: true } })],
+    ["fault vault_holds", ofParts({ vault: { ...well, holdsInDoubt: true } })],
+    ["warning vault_clock", ofParts({ vault: { ...well, awaitsClock: true } })],
     [
       "fault vault_fails",
-      codes({ vault: { ...well, fault: { code: "SQLITE_FULL", message: "disk is full" } } }),
+      ofParts({ vault: { ...well, fault: { code: "SQLITE_FULL", message: "disk is full" } } }),
     ],
-    ["fault nodes_not_judged", inHealth({ brake: "many_suspect" })],
     ["warning clock_set", inHealth({ clockStep: { stepMs: -3_600_000, agoMs: 5_000 } })],
     ["warning planned_stop", inHealth({ plannedStopUntil: "2026-01-01T00:00:00.000Z" })],
     ["fault node_dead", inHealth({ nodes: [node({ state: "DEAD", silentMs: null })] })],
@@ -185,22 +161,6 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
     ["warning certificate_expiring", codes({ certificates: [{ file: "a.crt", daysLeft: 3 }] })],
     ["warning certificate_expiring", codes({ certificates: [{ file: "a.crt", daysLeft: 89 }] })],
     [
-      "warning key_expiring",
-      inHealth({ endingKeys: [{ key: "k_1", username: "alice", expiresAt: inDays(13.5) }] }),
-    ],
-    [
-      "warning service_account_expiring",
-      inHealth({ endingAccounts: [{ ...ACCOUNT, expiresAt: inDays(13.5) }] }),
-    ],
-    [
-      "fault service_account_expiring",
-      inHealth({ endingAccounts: [{ ...ACCOUNT, expiresAt: inDays(-0.5) }] }),
-    ],
-    [
-      "fault key_expiring",
-      inHealth({ endingKeys: [{ key: "k_1", username: "alice", expiresAt: inDays(-0.5) }] }),
-    ],
-    [
       "warning backup_overdue",
       codes({ backups: { ...BACKUPS, isOverdue: true, failure: "backup_target" } }),
     ],
@@ -208,46 +168,7 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
       "warning backup_behind",
       codes({ backups: { ...BACKUPS, followed: { behindS: 11, failure: "backup_target" } } }),
     ],
-    ["fault realm_drift", codes({ realm: { differences: 1, first: ["client x: unknown"] } })],
-    [
-      "warning role_requested",
-      inHealth({
-        people: { requested: [{ username: "erika", role: "platform-admin" }], left: [] },
-      }),
-    ],
-    ["warning person_left", inHealth({ people: { requested: [], left: ["max"] } })],
-    [
-      "warning administrator_restored",
-      inHealth({
-        people: {
-          ...{ requested: [], left: [] },
-          restored: [{ userId: "u_1", username: "anna", restoredAt: inDays(-1) }],
-        },
-      }),
-    ],
-    [
-      "warning group_conflict",
-      inHealth({
-        people: {
-          ...{ requested: [], left: [] },
-          givenNothing: [{ username: "aude", group: "corp/doctors", project: "screening" }],
-        },
-      }),
-    ],
-    [
-      "warning service_account_orphaned",
-      inHealth({
-        orphanedAccounts: [
-          {
-            account: "sa_1",
-            name: "nightly",
-            project: "p",
-            projectId: "p_1",
-            orphanedAt: inDays(-1),
-          },
-        ],
-      }),
-    ],
+    ["fault realm_drift", ofParts({ realm: { differences: 1, first: ["client x: unknown"] } })],
   ];
   for (const [expected, found] of cases) t.same(found, [expected]);
 });
@@ -256,7 +177,7 @@ t.test(
   "a certificate is told of at 90, 60 and 30 days, ever louder, and how that very one is renewed",
   async (t) => {
     const todo = (file: string, daysLeft: number) =>
-      findingsOf(facts({ certificates: [{ file, daysLeft }] }))[0]?.todo;
+      findings({ certificates: [{ file, daysLeft }] })[0]?.todo;
     t.equal(todo("etc/a.crt", 91), undefined);
     t.equal(todo("etc/a.crt", 90), "appliance restart renews it");
     t.match(todo("etc/ca/root.crt", 90), /can't renew it/, "no restart does");
@@ -286,7 +207,7 @@ t.test(
     const logReserve = { wantedBytes: 12 * GIB, heldBytes: 12 * GIB, segmentBytes: 16 * 1024 ** 2 };
     const at = (freeBytes: number) => {
       const disks = [disk({ totalBytes: 252 * GIB, freeBytes, logReserve })];
-      return findingsOf(facts({ disks })).map(({ code, what }) => `${code}: ${what}`);
+      return findings({ disks }).map(({ code, what }) => `${code}: ${what}`);
     };
     t.same(at(24 * GIB), []);
     const [told, ...more] = at(23 * GIB);
@@ -304,15 +225,13 @@ t.test(
 );
 
 t.test("faults come first, and every line says where to look or what to do", async (t) => {
-  const all = findingsOf(
-    facts({
-      parts: [
-        part({ name: "coordinator", restarts: 4 }),
-        part({ name: "auditd", phase: "exited", lastExit: "exit 1" }),
-      ],
-      disks: [disk({ freeBytes: GIB / 2 })],
-    }),
-  );
+  const all = findings({
+    parts: [
+      part({ name: "coordinator", restarts: 4 }),
+      part({ name: "auditd", phase: "exited", lastExit: "exit 1" }),
+    ],
+    disks: [disk({ freeBytes: GIB / 2 })],
+  });
   t.same(
     all.map(({ severity }) => severity),
     ["fault", "fault", "warning"],
@@ -320,3 +239,43 @@ t.test("faults come first, and every line says where to look or what to do", asy
   t.match(all[0]?.todo, /\/log\/auditd\.log/);
   t.ok(all.every(({ what, todo }) => what.length > 10 && todo.length > 10));
 });
+
+t.test(
+  "of one severity, the log comes first, then parts, work, host, identities, people",
+  async (t) => {
+    const told = codes(
+      {
+        parts: [part({ name: "vault", restarts: 4 }), part({ phase: "exited" })],
+        disks: [disk({ freeBytes: GIB / 2 }), disk({ freeBytes: 9 * GIB })],
+        certificates: [
+          { file: "a.crt", daysLeft: -1 },
+          { file: "b.crt", daysLeft: 3 },
+        ],
+        backups: { ...BACKUPS, isOverdue: true, followed: { behindS: 11, failure: null } },
+        runc: { version: "1.1.5+ds1", build: "1.1.5+ds1-1+deb12u1" },
+      },
+      {
+        health: {
+          ...calm,
+          ...{ bus: "down", loopLagMs: 1_500, clockStep: { stepMs: 5_000, agoMs: 5 } },
+          ...{ hasApprover: false, plannedStopUntil: "2026-01-01T00:00:00.000Z" },
+          people: { requested: [], left: ["max"] },
+          nodes: [node({ state: "DEAD", loopLagMs: 1_500 }), node({ state: "DEAD" })],
+        },
+        frontLagMs: 1_500,
+        rolledBack: { origin: "box.audit.acme/2026", seenSize: 90, by: "witness" },
+        vault: { ...well, awaitsClock: true },
+        realm: { differences: 1, first: ["client x: unknown"] },
+      },
+    );
+    t.same(told, [
+      ...["fault audit_rolled_back", "fault part_down", "fault bus_down", "fault node_dead"],
+      ...["fault node_dead", "fault disk_full", "fault certificate_expiring", "fault realm_drift"],
+      ...["warning vault_clock", "warning part_restarts", "warning coordinator_slow"],
+      ...["warning clock_set", "warning single_person", "warning planned_stop"],
+      ...["warning node_slow", "warning s3_front_slow", "warning disk_low"],
+      ...["warning certificate_expiring", "warning backup_overdue", "warning backup_behind"],
+      ...["warning person_left", "warning runc_escapes"],
+    ]);
+  },
+);

@@ -1,6 +1,6 @@
 /** Where container engines look for who vouches for a registry; every `.crt` of the folder counts, at each pull. */
 import { join } from "node:path";
-import type { Layout } from "@resontech/frame/layout";
+import type { Layout } from "./layout.ts";
 
 /** Of our own Podman. @param registry `<name>:<port>` */
 export function podmanCertsDir(layout: Layout, registry: string): string {

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { unmountBelow } from "../../src/parts/unmount-below.ts";
+import { unmountBelow } from "../src/unmount-below.ts";
 
 t.test("mounts go, even those that a later one hides", (t) => {
   const folder = t.testdir({ "of one install": {}, "of the next": {}, graph: {} });

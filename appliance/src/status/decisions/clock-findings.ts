@@ -1,0 +1,17 @@
+/** That the clock of this host was set. Pure. */
+import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
+import { type Finding, warning } from "@resontech/frame/finding";
+import { toldSpan } from "@resontech/frame/told-quantities";
+
+const RECENT_MS = 24 * 3_600_000;
+
+export function clockFindings(step: CoordinatorHealth["clockStep"]): Finding[] {
+  if (step === null || step.agoMs >= RECENT_MS) return [];
+  return [
+    warning(
+      "clock_set",
+      `the clock was set by ${toldSpan(step.stepMs)}, ${toldSpan(step.agoMs)} ago; deadlines have moved along`,
+      "look that time synchronization runs",
+    ),
+  ];
+}

@@ -1,0 +1,77 @@
+/** What an operator must know of an appliance, and what to do about it: made by parts of themselves, and by the appliance of its host. Pure. */
+import type { LogStatus } from "@resontech/contracts/audit-control";
+import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
+import type { VaultHealth } from "@resontech/contracts/vault-control";
+import { toldSpan } from "./told-quantities.ts";
+
+export type Finding = {
+  /** `fault`: something does not work; `warning`: it works, and will not for long or not as it should. */
+  severity: "fault" | "warning";
+  /** For programs: it never changes. */
+  code: string;
+  what: string;
+  todo: string;
+};
+
+/** What findings speak of, in the order in which they are told. */
+export const FINDING_THEMES = [
+  "log",
+  "parts",
+  "work",
+  "clock",
+  "access",
+  "nodes",
+  "objects",
+  "disks",
+  "certificates",
+  "identity",
+  "backups",
+  "people",
+  "tools",
+] as const;
+export type FindingTheme = (typeof FINDING_THEMES)[number];
+
+/** What of the realm is not as the release and the operator say. @property first kind and name of the first ones */
+export type RealmFacts = { differences: number; first: string[] };
+
+/** What parts have said of themselves. Null: nothing, and that is told of the part itself. */
+export type FindingFacts = {
+  nowMs: number;
+  isHealthy: (part: string) => boolean;
+  /** Where its log lies, as it is named to people. */
+  logOf: (part: string) => string;
+  health: CoordinatorHealth | null;
+  /** Of the S3 front's event loop, milliseconds. */
+  frontLagMs: number | null;
+  /** The audit log is older than what was seen of it. */
+  rolledBack: LogStatus["rolledBack"];
+  vault: VaultHealth | null;
+  /** Null where Keycloak's realm was not compared yet. */
+  realm: RealmFacts | null;
+};
+
+export type FindingsDeclaration = Partial<
+  Record<FindingTheme, (facts: FindingFacts) => readonly Finding[]>
+>;
+
+const LOOP_LAG_MS = 1_000;
+
+export function fault(code: string, what: string, todo: string): Finding {
+  return { severity: "fault", code, what, todo };
+}
+
+export function warning(code: string, what: string, todo: string): Finding {
+  return { severity: "warning", code, what, todo };
+}
+
+/** Of an event loop that was late. @param host where it turns */
+export function lagFindings(
+  code: string,
+  who: string,
+  lagMs: number | null,
+  host = "this host",
+): Finding[] {
+  if (lagMs === null || lagMs <= LOOP_LAG_MS) return [];
+  const what = `${who} was ${toldSpan(lagMs)} late within the last minutes`;
+  return [warning(code, what, `look for what else uses ${host}'s CPU or disk`)];
+}
