@@ -12,7 +12,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { until } from "../../agent/test/helper/engine-process.ts";
+import { untilFound } from "../../agent/test/helper/until-found.ts";
 import { makeTestCa } from "../../coordinator/test/helper/test-ca.ts";
 import { freePort } from "../../dev/free-port.ts";
 import { RunningDoor } from "../../parts/door/test/helper/running-door.ts";
@@ -78,7 +78,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     ...{ name: EMBEDDINGS, folder: model, port: vectors.port },
   });
   stack.defer(() => embeddings.end());
-  await until("the vectors", () => embeddings.told().some(({ kind }) => kind === "ready"));
+  await untilFound("the vectors", () => embeddings.told().some(({ kind }) => kind === "ready"));
 
   const held: Record<string, string[]> = {};
   const failures: string[] = [];

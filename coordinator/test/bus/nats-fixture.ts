@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createAccount, createUser } from "@nats-io/nkeys";
 import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
 import type { TestCa } from "../nodes/test-ca.ts";
-import { engineBinary } from "../helper/engine-binary.ts";
+import { ensureEngine } from "@resontech/airgap/engines";
 
 export const FLEET_ACCOUNT = "FLEET";
 
@@ -84,7 +84,7 @@ export async function startNats(dir: string, ca: TestCa): Promise<NatsFixture> {
 export async function runNats(
   args: readonly string[],
 ): Promise<AsyncDisposable & { port: number; process: ChildProcess }> {
-  const child = spawn(await engineBinary("nats-server"), args, {
+  const child = spawn(await ensureEngine("nats"), args, {
     stdio: ["ignore", "ignore", "pipe"],
   });
   return {

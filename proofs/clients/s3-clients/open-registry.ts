@@ -9,7 +9,7 @@ import { REGISTRY_TOKEN_ISSUER } from "@resontech/contracts/coordinator-config";
 import { renderRegistryConfig } from "@resontech/registry/registry-config";
 import { linkRelease } from "@resontech/registry/link-release";
 import { RegistryTokens } from "../../../coordinator/src/identity/registry-tokens.ts";
-import { engineBinary } from "../../../coordinator/test/helper/engine-binary.ts";
+import { ensureEngine } from "@resontech/airgap/engines";
 import { fetchWithCa } from "../../../coordinator/test/helper/fetch-with-ca.ts";
 import { startS3Engine } from "../../../coordinator/test/helper/s3-engine.ts";
 import { makeTestApp } from "../../../coordinator/test/helper/test-app.ts";
@@ -90,7 +90,7 @@ export async function openRegistry(folder: string): Promise<OpenRegistry> {
       },
     }),
   );
-  const registry = spawn(await engineBinary("registry"), ["serve", configFile], {
+  const registry = spawn(await ensureEngine("registry"), ["serve", configFile], {
     stdio: "ignore",
   });
   const exited = once(registry, "exit");

@@ -11,7 +11,7 @@ import { connectProducer } from "@resontech/audit/producer";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import { pino } from "pino";
 import { AuditdFixture, readLeaves } from "../../../../audit/test/helper.ts";
-import { S3_FRONT } from "../../../../coordinator/src/authorization/caller.ts";
+import { S3_FRONT } from "@resontech/coordinator/caller";
 import { insertApproval } from "../../../../coordinator/src/approvals/approval-store.ts";
 import { openDatabase, type OpenedDatabase } from "../../../../coordinator/src/db/open-database.ts";
 import { answerFront } from "../../../../coordinator/src/front/answer-front.ts";
@@ -30,13 +30,10 @@ import {
   grantExport,
   setLeavesByApproval,
 } from "../../../../coordinator/src/storage/export-grants.ts";
-import { S3ObjectStore } from "../../../../coordinator/src/storage/object-store.ts";
-import {
-  type S3Credentials,
-  S3Transport,
-} from "../../../../coordinator/src/storage/s3-transport.ts";
+import { S3ObjectStore } from "@resontech/coordinator/object-store";
+import { type S3Credentials, S3Transport } from "@resontech/coordinator/s3-transport";
 import { S3Users } from "../../../../coordinator/src/storage/s3-users.ts";
-import { engineBinary } from "../../../../coordinator/test/helper/engine-binary.ts";
+import { ensureEngine } from "@resontech/airgap/engines";
 import { makeTestCa, type TestCa } from "../../../../coordinator/test/helper/test-ca.ts";
 import { shippedProgram } from "@resontech/house/shipped-program";
 import { s3Front } from "../../part.ts";
@@ -124,11 +121,7 @@ export class RunningFront implements AsyncDisposable {
   static async create(options: Options = {}): Promise<RunningFront> {
     // Short: a socket's path may have 107 bytes.
     const dir = mkdtempSync(join(tmpdir(), "rtf-"));
-    const [ca, binary, port] = await Promise.all([
-      makeTestCa(dir),
-      engineBinary("versitygw"),
-      freePort(),
-    ]);
+    const [ca, binary, port] = await Promise.all([makeTestCa(dir), ensureEngine("s3"), freePort()]);
     const running = new RunningFront(dir, ca, binary, port, options);
     try {
       running.auditd.init();
