@@ -5,7 +5,7 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { openFilesLimit } from "@resontech/frame/open-files-limit";
-import { untilFound } from "./helper/until-found.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { JOB_UIDS, TestNode } from "./helper/test-node.ts";
 import { zipOf } from "./helper/zip.ts";
 

@@ -1,7 +1,7 @@
 /** A node of an appliance whose object store and registry show a certificate of the customer's: the real agent, Podman, registry and S3. */
 import { hash } from "node:crypto";
 import t from "tap";
-import { untilFound } from "./helper/until-found.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { TestNode } from "./helper/test-node.ts";
 import { zipOf } from "./helper/zip.ts";
 

@@ -1,7 +1,7 @@
 /** Ways in which a member ends before its time, and troubles that must end none. */
 import { existsSync } from "node:fs";
 import t from "tap";
-import { untilFound } from "./helper/until-found.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { agentStarter, TestNode } from "./helper/test-node.ts";
 import { zipOf } from "./helper/zip.ts";
 

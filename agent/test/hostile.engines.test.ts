@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import t from "tap";
-import { untilFound } from "./helper/until-found.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { JOB_UIDS, TestNode } from "./helper/test-node.ts";
 
 const node = await TestNode.start();

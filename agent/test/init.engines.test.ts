@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ensureEngine } from "@resontech/airgap/engines";
 import t from "tap";
 import { bootTimeNs } from "../src/boot-clock.ts";
-import { untilFound } from "./helper/until-found.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { jobPackages } from "./helper/python-tests.ts";
 
 const init = await ensureEngine("init");

@@ -1,7 +1,7 @@
 /** A lease that is not renewed ends the work, with the agent and without it. */
 import { existsSync } from "node:fs";
 import t, { type Test } from "tap";
-import { untilFound } from "./helper/until-found.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { agentStarter, TestNode } from "./helper/test-node.ts";
 
 const node = await TestNode.start();

@@ -15,8 +15,8 @@ import {
   type PredictorSpec,
 } from "@resontech/contracts/predictor-spec";
 import t from "tap";
-import { llamaPython } from "../../parts/inference-gateway/test/helper/llama-python.ts";
-import { untilFound } from "./helper/until-found.ts";
+import { llamaPython } from "@resontech/house/llama-python";
+import { untilFound } from "@resontech/house/until-found";
 import { newestLayout } from "./helper/job-image-root.ts";
 import { lockedWheels } from "./helper/locked-wheels.ts";
 import { TestNode } from "./helper/test-node.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import t from "tap";
 import { TestNode } from "./helper/test-node.ts";
-import { untilFound } from "./helper/until-found.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { zipOf } from "./helper/zip.ts";
 
 const SHARD = zipOf([{ name: "data/numbers.csv", body: "1,2,3\n" }]);

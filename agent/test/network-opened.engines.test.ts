@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import t, { type Test } from "tap";
-import { untilFound } from "./helper/until-found.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { agentStarter, TestNode } from "./helper/test-node.ts";
 
 const node = await TestNode.start();

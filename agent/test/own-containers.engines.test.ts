@@ -10,8 +10,8 @@ import {
   type ContainerSpec,
 } from "@resontech/contracts/container-spec";
 import t from "tap";
-import { untilFound } from "./helper/until-found.ts";
-import { writeHttpImage } from "./helper/image-layout.ts";
+import { untilFound } from "@resontech/house/until-found";
+import { writeHttpImage } from "@resontech/house/image-layout";
 import { TestNode } from "./helper/test-node.ts";
 
 const run = promisify(execFile);

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { untilFound } from "./helper/until-found.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { PretendedDevices, pretendedGpu } from "./helper/pretended-devices.ts";
 import { TestNode } from "./helper/test-node.ts";
 import { TestSite } from "./helper/test-site.ts";

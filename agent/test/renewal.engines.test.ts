@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { makeNodeKey } from "../src/join/node-key.ts";
-import { untilFound } from "./helper/until-found.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { TestNode } from "./helper/test-node.ts";
 import { zipOf } from "./helper/zip.ts";
 

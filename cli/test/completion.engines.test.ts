@@ -13,7 +13,7 @@ import {
   upload,
   uploadPredictor,
 } from "../../coordinator/test/helper/workspace.ts";
-import { Terminal } from "./helper/terminal.ts";
+import { Terminal } from "@resontech/house/terminal";
 
 t.setTimeout(180_000);
 const running = await RunningCoordinator.create();

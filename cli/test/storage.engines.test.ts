@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { fetchWithCa } from "../../coordinator/test/helper/fetch-with-ca.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
 import { goodFiles } from "../../coordinator/test/helper/workspace.ts";
 import { Shell } from "./helper/shell.ts";

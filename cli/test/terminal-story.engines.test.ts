@@ -12,7 +12,7 @@ import { joinAgent } from "../../coordinator/test/helper/join-agent.ts";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
 import { goodFiles } from "../../coordinator/test/helper/workspace.ts";
 import { CLEAN } from "../../coordinator/test/kernel/scripted-agent.ts";
-import { Terminal } from "./helper/terminal.ts";
+import { Terminal } from "@resontech/house/terminal";
 
 t.setTimeout(240_000);
 // First: it may be built for minutes, and a node that says nothing meanwhile is taken for dead.

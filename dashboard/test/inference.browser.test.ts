@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import t from "tap";
 import { TestGateway } from "../../parts/inference-gateway/test/helper/test-gateway.ts";
-import { accessibilityFaults } from "./helper/accessibility.ts";
+import { accessibilityFaults } from "@resontech/house/accessibility";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
 
 t.setTimeout(180_000);

@@ -6,7 +6,7 @@ import { launchBrowser } from "@resontech/house/launch-browser";
 import { makeCertificate } from "@resontech/house/make-certificate";
 import t from "tap";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
-import { freePort } from "../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 const ROOM = join(import.meta.dirname, "..");
 

@@ -19,7 +19,7 @@ import { APPLIANCE_ROLES, type ApplianceRole, PROJECT_ROLES } from "@resontech/c
 import { givenBeside } from "../../coordinator/src/identity/decisions/duties.ts";
 import { operatorRoutes } from "../../coordinator/test/helper/operator-routes.ts";
 import { isInFilter } from "../../coordinator/src/db/row-filter.ts";
-import { fetchWithCa } from "../../coordinator/test/helper/fetch-with-ca.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
 import { goodBody, goodFiles, upload } from "../../coordinator/test/helper/workspace.ts";
 import { declaredRoutes } from "./role-matrix/declared-routes.ts";

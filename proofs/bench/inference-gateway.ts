@@ -15,7 +15,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { llamaPython } from "../../parts/inference-gateway/test/helper/llama-python.ts";
+import { llamaPython } from "@resontech/house/llama-python";
 import { startLlama } from "../../parts/inference-gateway/test/helper/llama-replica.ts";
 import { RunningGateway } from "../../parts/inference-gateway/test/helper/running-gateway.ts";
 import type { LoadPlan, LoadReport, LoadTarget } from "./inference-gateway/load.ts";
@@ -25,7 +25,7 @@ import { seededRandom } from "../seeded-random.ts";
 import { quantile } from "../statistics.ts";
 import { bench, byRound } from "./measure/bench.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
-import { freePort } from "../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 const run = promisify(execFile);
 const KEY = "rpk_the-key-of-this-proof";

@@ -12,13 +12,13 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { untilFound } from "../../agent/test/helper/until-found.ts";
-import { makeTestCa } from "../../coordinator/test/helper/test-ca.ts";
-import { freePort } from "../../dev/free-port.ts";
+import { untilFound } from "@resontech/house/until-found";
+import { makeTestCa } from "@resontech/house/test-ca";
+import { freePort } from "@resontech/house/free-port";
 import { RunningDoor } from "../../parts/door/test/helper/running-door.ts";
-import { embeddingsPython } from "../../parts/inference-gateway/test/helper/embeddings-python.ts";
+import { embeddingsPython } from "@resontech/house/embeddings-python";
 import { startEmbeddings } from "../../parts/inference-gateway/test/helper/embeddings-replica.ts";
-import { llamaPython } from "../../parts/inference-gateway/test/helper/llama-python.ts";
+import { llamaPython } from "@resontech/house/llama-python";
 import { startLlama } from "../../parts/inference-gateway/test/helper/llama-replica.ts";
 import {
   RunningGateway,

@@ -14,20 +14,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Route } from "@resontech/contracts/inference-routes";
 import Database from "better-sqlite3";
 import { ServerBridge } from "../../agent/src/substrate/container-host/network/server-bridge.ts";
-import { TestPki } from "../../agent/test/helper/pki.ts";
+import { TestPki } from "@resontech/house/test-pki";
 import { AuditdFixture } from "../../audit/test/helper.ts";
 import {
   type CallBegun,
   type CallEnded,
   readCallLine,
 } from "../../parts/inference-gateway/src/records/call-line.ts";
-import { SILENT_LOG as log } from "../../parts/inference-gateway/test/helper/silent-log.ts";
+import { SILENT_LOG as log } from "@resontech/house/silent-log";
 import { CountingEngine } from "./inference-usage/counting-engine.ts";
 import { KeptUp } from "./inference-usage/kept-up.ts";
 import { type Made, makeCall, type Wish } from "./inference-usage/make-call.ts";
 import { seededRandom } from "../seeded-random.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
-import { freePort } from "../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 const CALLS = 100_000;
 const AT_ONCE = 24;

@@ -33,9 +33,9 @@ import { compareFences, type Fence } from "@resontech/contracts/fence";
 import { NodeEvents, type SignedNodeEvent } from "@resontech/contracts/node-audit";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
-import { untilFound } from "./until-found.ts";
+import { untilFound } from "@resontech/house/until-found";
 import type { TestObjectStore } from "./object-store.ts";
-import type { ValiditySpan, TestPki } from "./pki.ts";
+import type { ValiditySpan, TestPki } from "@resontech/house/test-pki";
 
 const SCHEMAS: Record<AgentVerb, TSchema> = {
   register: RegisterRequest,

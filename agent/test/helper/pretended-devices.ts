@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { NodePlace } from "./podman-service.ts";
+import type { NodePlace } from "@resontech/house/podman-service";
 
 const FIXTURES = join(import.meta.dirname, "../probes/fixtures");
 const CDI_FOLDER = "/run/cdi";

@@ -21,13 +21,13 @@ import type { BridgePeer, DesiredMember, StagedInput } from "@resontech/contract
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import type { Test } from "tap";
 import type { TestBus } from "./bus.ts";
-import { untilFound } from "./until-found.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { CoordinatorPeer, inputKey } from "./coordinator-peer.ts";
 import { federationPayload, type TestFederation, type TestRole } from "./federation-payload.ts";
 import type { JobImage } from "./job-image.ts";
 import type { TestObjectStore } from "./object-store.ts";
-import type { TestPki } from "./pki.ts";
-import { type NodePlace, type PodmanService, startPodman } from "./podman-service.ts";
+import type { TestPki } from "@resontech/house/test-pki";
+import { type NodePlace, type PodmanService, startPodman } from "@resontech/house/podman-service";
 import { TestSite } from "./test-site.ts";
 import { shippedProgram } from "@resontech/house/shipped-program";
 

@@ -17,7 +17,7 @@ import { toNs } from "../../src/boot-clock.ts";
 import { RefusedError } from "../../src/bus/refused-error.ts";
 import { LeaseFile } from "../../src/lease/lease-file.ts";
 import { LeaseKeeper } from "../../src/lease/lease-keeper.ts";
-import { untilFound } from "../helper/until-found.ts";
+import { untilFound } from "@resontech/house/until-found";
 
 const INVENTORY: Inventory = {
   hostname: "h",

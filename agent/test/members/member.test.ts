@@ -17,7 +17,7 @@ import {
   NetworkNotClosedError,
   SubstrateRefusedError,
 } from "../../src/substrate/substrate-errors.ts";
-import { untilFound } from "../helper/until-found.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { federationPayload } from "../helper/federation-payload.ts";
 import { type Cell, MemorySubstrate } from "../helper/memory-substrate.ts";
 import { startObjectServer } from "../helper/object-server.ts";

@@ -9,7 +9,7 @@ import {
   ImageNotHadError,
 } from "../../src/substrate/substrate-errors.ts";
 import { runTrial } from "../../src/trials/run-trial.ts";
-import { untilFound } from "../helper/until-found.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { MemorySubstrate } from "../helper/memory-substrate.ts";
 
 const WORKER: InventoryWorker = {

@@ -5,7 +5,7 @@ import type { NodeUpgrade } from "@resontech/contracts/agent-protocol";
 import { pino } from "pino";
 import t, { type Test } from "tap";
 import { NodeUpgrader } from "../../src/upgrade/node-upgrader.ts";
-import { untilFound } from "../helper/until-found.ts";
+import { untilFound } from "@resontech/house/until-found";
 
 const OLD = "0.1.0-aaaaaaaaaaaa";
 const NEW = "0.2.0-bbbbbbbbbbbb";

@@ -5,7 +5,7 @@ import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { Command } from "commander";
 import t from "tap";
 import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
-import { TestPki } from "../../../agent/test/helper/pki.ts";
+import { TestPki } from "@resontech/house/test-pki";
 import { AllowedHosts } from "../../../parts/inference-gateway/src/outbound/allowed-hosts.ts";
 import { addOutboundCommands } from "@resontech/inference-gateway/outbound-commands";
 import { hostShell } from "../../src/commands/host-shell.ts";

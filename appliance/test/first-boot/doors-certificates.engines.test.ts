@@ -17,7 +17,7 @@ import { giveUpCustomers, keepNext, putInForce } from "../../src/ca/door-certifi
 import { prepare, renewCertificates } from "../../src/first-boot/prepare.ts";
 import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
-import { CustomersPki } from "../ca/customers-pki.ts";
+import { CustomersPki } from "@resontech/house/customers-pki";
 
 const asRoot = { skip: process.getuid?.() === 0 ? false : "only root gives files to others" };
 const NAME = "gpu.hospital.example";

@@ -10,7 +10,7 @@ import t, { type Test } from "tap";
 import { AuditdFixture } from "../../../audit/test/helper.ts";
 import { ensureEngine } from "@resontech/airgap/engines";
 import { firstBytes, closesConnection } from "../../src/parts/health.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 async function untilTrue(ask: () => Promise<boolean>): Promise<void> {
   for (const from = performance.now(); !(await ask()); await sleep(100))

@@ -27,7 +27,7 @@ import type { PartContext } from "../../src/parts/context.ts";
 import { declaredPart } from "../../src/parts/declared-part.ts";
 import type { Part, Running } from "../../src/parts/part.ts";
 import { renewNow } from "../../src/supervisor/renew-certificates.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 const asRoot = { skip: process.getuid?.() === 0 ? false : "only root starts parts as others" };
 const DAY_MS = 86_400_000;

@@ -10,7 +10,7 @@ import t from "tap";
 import { QUESTION_IDS, QUESTIONS } from "@resontech/contracts/audit-questions";
 import { exportLog } from "../../../audit/src/log/export/export-log.ts";
 import { readLeaves } from "../../../audit/test/helper.ts";
-import { fetchWithCa } from "../helper/fetch-with-ca.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { RunningCoordinator } from "../helper/running-coordinator.ts";
 import { joinAgent } from "../helper/join-agent.ts";
 import { goodBody, goodFiles, upload, uploadPredictor } from "../helper/workspace.ts";

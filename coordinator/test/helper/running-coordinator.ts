@@ -29,7 +29,7 @@ import { setRoles } from "../../src/identity/role-holders.ts";
 import { insertSession } from "../../src/identity/sign-in/session-store.ts";
 import { type NatsFixture, startNats } from "../bus/nats-fixture.ts";
 import { makeTestCa } from "../nodes/test-ca.ts";
-import { fetchWithCa } from "./fetch-with-ca.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { startS3BehindFront } from "./s3-behind-front.ts";
 import { type S3Engine, startS3Engine } from "./s3-engine.ts";
 import { TEST_IMAGE } from "./test-app.ts";

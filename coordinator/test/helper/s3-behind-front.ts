@@ -12,8 +12,8 @@ import { S3Transport } from "../../src/storage/s3-transport.ts";
 import { S3Users } from "../../src/storage/s3-users.ts";
 import { ensureEngine } from "@resontech/airgap/engines";
 import type { S3Engine } from "./s3-engine.ts";
-import { makeTestCa } from "./test-ca.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { makeTestCa } from "@resontech/house/test-ca";
+import { freePort } from "@resontech/house/free-port";
 
 const REGION = "garage";
 const WITHIN_MS = 30_000;

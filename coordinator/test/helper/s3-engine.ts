@@ -7,8 +7,8 @@ import { S3ObjectStore } from "../../src/storage/object-store.ts";
 import { type S3Credentials, S3Transport } from "../../src/storage/s3-transport.ts";
 import { S3Users } from "../../src/storage/s3-users.ts";
 import { ensureEngine } from "@resontech/airgap/engines";
-import { makeTestCa } from "./test-ca.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { makeTestCa } from "@resontech/house/test-ca";
+import { freePort } from "@resontech/house/free-port";
 
 export type S3Engine = {
   endpoint: string;

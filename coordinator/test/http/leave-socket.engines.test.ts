@@ -12,7 +12,7 @@ import t from "tap";
 import { RunningDoor } from "../../../parts/door/test/helper/running-door.ts";
 import { leaveSocket } from "../../src/http/leave-socket.ts";
 import { listenOnSocket } from "../../src/http/listen-on-socket.ts";
-import { makeTestCa } from "../helper/test-ca.ts";
+import { makeTestCa } from "@resontech/house/test-ca";
 
 // Short: a socket's path may have 107 bytes.
 const dir = mkdtempSync(join(tmpdir(), "rtl-"));

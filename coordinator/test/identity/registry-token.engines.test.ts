@@ -7,10 +7,10 @@ import { renderRegistryConfig } from "@resontech/registry/registry-config";
 import t from "tap";
 import { RegistryTokens } from "../../src/identity/registry-tokens.ts";
 import { ensureEngine } from "@resontech/airgap/engines";
-import { fetchWithCa } from "../helper/fetch-with-ca.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { startS3Engine } from "../helper/s3-engine.ts";
 import { makeTestApp } from "../helper/test-app.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 const dir = t.testdir();
 const engine = await startS3Engine(dir);

@@ -2,7 +2,7 @@ import type { OperatorAnswer } from "@resontech/contracts/operator-routes";
 import type { JobLogsReply } from "@resontech/contracts/http-jobs";
 import { launchBrowser } from "@resontech/house/launch-browser";
 import type { Browser, BrowserContext } from "playwright-core";
-import type { ApplianceRole } from "../../../coordinator/src/authorization/roles.ts";
+import type { ApplianceRole } from "@resontech/coordinator/roles";
 import { joinAgent } from "../../../coordinator/test/helper/join-agent.ts";
 import { RunningCoordinator } from "../../../coordinator/test/helper/running-coordinator.ts";
 import {

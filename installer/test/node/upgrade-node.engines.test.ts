@@ -30,7 +30,7 @@ import { releaseName } from "@resontech/contracts/release-name";
 import t from "tap";
 import { Value } from "typebox/value";
 import { prepareNode } from "../../../appliance/src/node/prepare-node.ts";
-import { makeTestCa } from "../../../coordinator/test/helper/test-ca.ts";
+import { makeTestCa } from "@resontech/house/test-ca";
 import { openSource } from "../../src/node/node-source.ts";
 import { stageRelease } from "../../src/node/stage-release.ts";
 import { switchTo } from "../../src/steps/current-release.ts";

@@ -9,13 +9,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { MAX_EMBEDDING_INPUTS } from "@resontech/contracts/openai-surface";
 import t from "tap";
-import { untilFound } from "../../../agent/test/helper/until-found.ts";
-import { makeTestCa } from "../../../coordinator/test/helper/test-ca.ts";
+import { untilFound } from "@resontech/house/until-found";
+import { makeTestCa } from "@resontech/house/test-ca";
 import { RunningDoor } from "../../door/test/helper/running-door.ts";
-import { embeddingsPython } from "./helper/embeddings-python.ts";
+import { embeddingsPython } from "@resontech/house/embeddings-python";
 import { startEmbeddings } from "./helper/embeddings-replica.ts";
 import { RunningGateway } from "./helper/running-gateway.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 t.setTimeout(240_000);
 const run = promisify(execFile);

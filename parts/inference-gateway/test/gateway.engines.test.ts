@@ -24,10 +24,10 @@ import type { PredictorSpec } from "@resontech/contracts/predictor-spec";
 import { pino } from "pino";
 import t from "tap";
 import { ServerBridge } from "../../../agent/src/substrate/container-host/network/server-bridge.ts";
-import { TestPki } from "../../../agent/test/helper/pki.ts";
+import { TestPki } from "@resontech/house/test-pki";
 import { AuditdFixture, readLeaves } from "../../../audit/test/helper.ts";
 import { openServing } from "../src/open-serving.ts";
-import { OutsideServer } from "./helper/outside-server.ts";
+import { OutsideServer } from "@resontech/house/outside-server";
 import { noWayOut } from "./helper/no-way-out.ts";
 import { Frontier, hashLeaf } from "../../../audit/src/log/format/tree/merkle.ts";
 import {
@@ -72,7 +72,7 @@ class EchoPredictor:
             time.sleep(1.5)
         return {"said": data.decode("latin-1"), "bytes": len(data)}
 `;
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 const inner = await freePort();
 const root = join(dir, "replica");
 for (const folder of ["rt/job/scripts", "rt/events"])

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LlamaSpec } from "@resontech/contracts/llama-spec";
 import t from "tap";
-import { untilFound } from "../../../agent/test/helper/until-found.ts";
-import { llamaPython } from "./helper/llama-python.ts";
+import { untilFound } from "@resontech/house/until-found";
+import { llamaPython } from "@resontech/house/llama-python";
 import type { EngineReplica } from "./helper/engine-replica.ts";
 import { startLlama } from "./helper/llama-replica.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 t.setTimeout(240_000);
 const dir = mkdtempSync(join(tmpdir(), "rtl-"));

@@ -13,13 +13,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { fieldsOf, OPENAI_FIELDS } from "@resontech/contracts/openai-fields";
 import t from "tap";
-import { untilFound } from "../../../agent/test/helper/until-found.ts";
-import { makeTestCa } from "../../../coordinator/test/helper/test-ca.ts";
+import { untilFound } from "@resontech/house/until-found";
+import { makeTestCa } from "@resontech/house/test-ca";
 import { RunningDoor } from "../../door/test/helper/running-door.ts";
-import { llamaPython } from "./helper/llama-python.ts";
+import { llamaPython } from "@resontech/house/llama-python";
 import { startLlama } from "./helper/llama-replica.ts";
 import { RunningGateway } from "./helper/running-gateway.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 t.setTimeout(240_000);
 const run = promisify(execFile);

@@ -12,12 +12,12 @@ import {
   type ContainerSpec,
 } from "@resontech/contracts/container-spec";
 import t from "tap";
-import { untilFound } from "../../../agent/test/helper/until-found.ts";
-import { writeHttpImage } from "../../../agent/test/helper/image-layout.ts";
+import { untilFound } from "@resontech/house/until-found";
+import { writeHttpImage } from "@resontech/house/image-layout";
 import { TestNode } from "../../../agent/test/helper/test-node.ts";
 import { TestSite } from "../../../agent/test/helper/test-site.ts";
 import { RunningGateway } from "./helper/running-gateway.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 t.setTimeout(280_000);
 const HOST = "127.0.0.1";

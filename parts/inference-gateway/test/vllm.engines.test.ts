@@ -10,10 +10,10 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { untilFound } from "../../../agent/test/helper/until-found.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { isReal, recorded, startVllm } from "./helper/vllm-replica.ts";
 import { RunningGateway } from "./helper/running-gateway.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 t.setTimeout(isReal ? 600_000 : 240_000);
 const KEY = "rpk_the-key-of-this-test";

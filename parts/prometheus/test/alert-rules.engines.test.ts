@@ -13,7 +13,7 @@ import { JOB_STATES } from "@resontech/contracts/job-states";
 import t from "tap";
 import type { InferenceFacts } from "../../../coordinator/src/metrics/decisions/inference-samples.ts";
 import { Metrics } from "../../../coordinator/src/metrics/metrics.ts";
-import { makeTestCa } from "../../../coordinator/test/helper/test-ca.ts";
+import { makeTestCa } from "@resontech/house/test-ca";
 import { ALERT_RULES } from "../src/alert-rules.ts";
 import { RunningPrometheus } from "@resontech/house/running-prometheus";
 import { until } from "@resontech/house/until";

@@ -8,7 +8,7 @@ import { exportLog } from "../../../audit/src/log/export/export-log.ts";
 import { nodePlatform } from "../../../audit/src/verifier/platform/platform-node.ts";
 import type { Verdict } from "../../../audit/src/verifier/verdicts.ts";
 import { verify } from "../../../audit/src/verifier/verify.ts";
-import { fetchWithCa } from "../../../coordinator/test/helper/fetch-with-ca.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { RunningFront, type TestUser } from "./helper/running-front.ts";
 
 /** COMPLETENESS of all that the log holds now. */

@@ -10,10 +10,7 @@ import { SearchIndex } from "../../../audit/src/out/search/search-index.ts";
 import { TokenFeed } from "../../../audit/src/out/search/token-feed.ts";
 import { until } from "../../../audit/test/out/helper.ts";
 import { erase, VaultFixture } from "../../../audit/test/vault/helper.ts";
-import {
-  S3ResponseError,
-  type S3Transport,
-} from "../../../coordinator/src/storage/s3-transport.ts";
+import { S3ResponseError, type S3Transport } from "@resontech/coordinator/s3-transport";
 import { RunningFront } from "./helper/running-front.ts";
 
 type Row = {

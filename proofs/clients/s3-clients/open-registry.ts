@@ -10,11 +10,11 @@ import { renderRegistryConfig } from "@resontech/registry/registry-config";
 import { linkRelease } from "@resontech/registry/link-release";
 import { RegistryTokens } from "../../../coordinator/src/identity/registry-tokens.ts";
 import { ensureEngine } from "@resontech/airgap/engines";
-import { fetchWithCa } from "../../../coordinator/test/helper/fetch-with-ca.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { startS3Engine } from "../../../coordinator/test/helper/s3-engine.ts";
 import { makeTestApp } from "../../../coordinator/test/helper/test-app.ts";
 import { makeRelease } from "../../../parts/registry/test/helper/small-release.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 const SERVICE = "registry.proof";
 const LOGIN_S = 600;

@@ -7,7 +7,7 @@ import { keepUsage } from "../../../coordinator/src/inference/call-usage.ts";
 import { GatewayReports } from "../../../coordinator/src/inference/gateway-reports.ts";
 import { HeardNumbers } from "../../../coordinator/src/inference/heard-numbers.ts";
 import { RoutesServer } from "../../../coordinator/src/inference/routes-server.ts";
-import { SILENT_LOG } from "../../../parts/inference-gateway/test/helper/silent-log.ts";
+import { SILENT_LOG } from "@resontech/house/silent-log";
 
 const [database = "", socket = "", routesFile = ""] = process.argv.slice(2);
 const told = JSON.parse(readFileSync(routesFile, "utf8")) as RouteTable;

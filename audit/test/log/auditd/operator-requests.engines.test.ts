@@ -7,7 +7,7 @@ import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import t, { type Test } from "tap";
 import { HostClock } from "../../../src/log/auditd/host/host-clock.ts";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
-import { isListening } from "../../../../dev/is-listening.ts";
+import { isListening } from "@resontech/house/is-listening";
 import { until } from "../../out/helper.ts";
 import {
   AuditdFixture,

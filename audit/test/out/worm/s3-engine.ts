@@ -9,7 +9,7 @@ import type { Test } from "tap";
 import type { S3Store } from "../../../src/out/worm/s3-request.ts";
 import { temporaryFolder } from "../../helper.ts";
 import { until } from "../helper.ts";
-import { freePort } from "../../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 /** @param isVersioning false: a store without versions can't lock */
 export async function startS3Engine(t: Test, isVersioning = true): Promise<S3Store> {

@@ -26,7 +26,7 @@ import { filesOfTree, tilePath } from "../../../src/log/format/tree/tile-layout.
 import { temporaryFolder } from "../../helper.ts";
 import { keepingFacts, keyLists, silent, until, WrittenLog } from "../helper.ts";
 import { startS3Engine } from "./s3-engine.ts";
-import { freePort } from "../../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 const never = new AbortController().signal;
 const call = (store: S3Store, options: S3Call): Promise<S3Answer> => callS3(store, options, never);

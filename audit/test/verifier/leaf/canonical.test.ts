@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import t from "tap";
-import { checkProperty } from "../../../../dev/check-property.ts";
+import { checkProperty } from "@resontech/house/check-property";
 import { canonicalJson } from "../../../src/log/format/event/canonical-json.ts";
 import { canonicalFault, readCanonical } from "../../../src/verifier/leaf/canonical.ts";
 

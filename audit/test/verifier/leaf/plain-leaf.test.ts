@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import t from "tap";
-import { checkProperty } from "../../../../dev/check-property.ts";
+import { checkProperty } from "@resontech/house/check-property";
 import catalogue from "../../../src/verifier/leaf/catalogue.json" with { type: "json" };
 import { canonicalJson } from "../../../src/log/format/event/canonical-json.ts";
 import type { Schema } from "../../../src/verifier/leaf/schema.ts";

@@ -8,14 +8,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { PredictorSpec } from "@resontech/contracts/predictor-spec";
 import { pino } from "pino";
 import { ServerBridge } from "../../../../agent/src/substrate/container-host/network/server-bridge.ts";
-import { TestPki } from "../../../../agent/test/helper/pki.ts";
+import { TestPki } from "@resontech/house/test-pki";
 import { AuditdFixture } from "../../../../audit/test/helper.ts";
 import type { RunningCoordinator } from "../../../../coordinator/test/helper/running-coordinator.ts";
 import { ECHO_SCRIPT } from "../../../../coordinator/test/helper/workspace.ts";
 import type { ScriptedAgent } from "../../../../coordinator/test/kernel/scripted-agent.ts";
 import { openServing } from "../../src/open-serving.ts";
 import { noWayOut } from "./no-way-out.ts";
-import { freePort, freePorts } from "../../../../dev/free-port.ts";
+import { freePort, freePorts } from "@resontech/house/free-port";
 
 const HOST = "127.0.0.1";
 const RUNNERS = join(import.meta.dirname, "..", "..", "..", "..", "agent", "runners");

@@ -34,11 +34,11 @@ import { S3ObjectStore } from "@resontech/coordinator/object-store";
 import { type S3Credentials, S3Transport } from "@resontech/coordinator/s3-transport";
 import { S3Users } from "../../../../coordinator/src/storage/s3-users.ts";
 import { ensureEngine } from "@resontech/airgap/engines";
-import { makeTestCa, type TestCa } from "../../../../coordinator/test/helper/test-ca.ts";
+import { makeTestCa, type TestCa } from "@resontech/house/test-ca";
 import { shippedProgram } from "@resontech/house/shipped-program";
 import { s3Front } from "../../part.ts";
 import type { S3FrontConfig } from "../../src/config.ts";
-import { freePort } from "../../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 const MAIN = shippedProgram("s3-front");
 const REGION = "garage";

@@ -7,9 +7,9 @@ import { pino } from "pino";
 import t, { type Test } from "tap";
 import { ClientBridge } from "../../../../src/substrate/container-host/network/client-bridge.ts";
 import { ServerBridge } from "../../../../src/substrate/container-host/network/server-bridge.ts";
-import { untilFound } from "../../../helper/until-found.ts";
-import { TestPki } from "../../../helper/pki.ts";
-import { freePort } from "../../../../../dev/free-port.ts";
+import { untilFound } from "@resontech/house/until-found";
+import { TestPki } from "@resontech/house/test-pki";
+import { freePort } from "@resontech/house/free-port";
 
 const HOST = "127.0.0.1";
 /** The least time for which Linux puts off an acknowledgement. */

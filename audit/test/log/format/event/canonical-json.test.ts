@@ -1,7 +1,7 @@
 import canonicalize from "canonicalize";
 import fc from "fast-check";
 import t from "tap";
-import { checkProperty } from "../../../../../dev/check-property.ts";
+import { checkProperty } from "@resontech/house/check-property";
 import { canonicalJson } from "../../../../src/log/format/event/canonical-json.ts";
 import { canonicalFault } from "../../../../src/verifier/leaf/canonical.ts";
 

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import Docker from "dockerode";
 import { openFilesLimit } from "@resontech/frame/open-files-limit";
 import { processLimit } from "@resontech/frame/process-limit";
-import type { NetworkNamespace } from "@resontech/house/network-namespace";
+import type { NetworkNamespace } from "../network/network-namespace.ts";
 import { startEngine, stopEngine } from "./engine-process.ts";
 
 const run = promisify(execFile);
