@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import t from "tap";
-import { TestGateway } from "../../parts/inference-gateway/test/helper/test-gateway.ts";
+import { TestGateway } from "@resontech/inference-gateway/testing/test-gateway";
 import { accessibilityFaults } from "@resontech/house/accessibility";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
 

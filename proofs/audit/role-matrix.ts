@@ -17,11 +17,11 @@ import type { Caller, RoleGrant } from "@resontech/coordinator/caller";
 import { isRefusalCode } from "../../coordinator/src/authorization/refusals.ts";
 import { APPLIANCE_ROLES, type ApplianceRole, PROJECT_ROLES } from "@resontech/coordinator/roles";
 import { givenBeside } from "../../coordinator/src/identity/decisions/duties.ts";
-import { operatorRoutes } from "../../coordinator/test/helper/operator-routes.ts";
+import { operatorRoutes } from "@resontech/coordinator/testing/operator-routes";
 import { isInFilter } from "../../coordinator/src/db/row-filter.ts";
 import { fetchWithCa } from "@resontech/house/fetch-with-ca";
-import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
-import { goodBody, goodFiles, upload } from "../../coordinator/test/helper/workspace.ts";
+import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
+import { goodBody, goodFiles, upload } from "@resontech/coordinator/testing/workspace";
 import { declaredRoutes } from "./role-matrix/declared-routes.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
 

@@ -5,8 +5,8 @@
  * `npm run prove -- role-schemas [EXAMPLES]`
  */
 import { APPLIANCE_ROLES } from "@resontech/coordinator/roles";
-import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
-import { trySchemas } from "../../coordinator/test/helper/schemathesis.ts";
+import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
+import { trySchemas } from "@resontech/coordinator/testing/schemathesis";
 import { readLeaves } from "../../audit/test/helper.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
 

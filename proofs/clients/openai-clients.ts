@@ -15,15 +15,15 @@ import { promisify } from "node:util";
 import { untilFound } from "@resontech/house/until-found";
 import { makeTestCa } from "@resontech/house/test-ca";
 import { freePort } from "@resontech/house/free-port";
-import { RunningDoor } from "../../parts/door/test/helper/running-door.ts";
+import { RunningDoor } from "@resontech/door/testing/running-door";
 import { embeddingsPython } from "@resontech/house/embeddings-python";
-import { startEmbeddings } from "../../parts/inference-gateway/test/helper/embeddings-replica.ts";
+import { startEmbeddings } from "@resontech/inference-gateway/testing/embeddings-replica";
 import { llamaPython } from "@resontech/house/llama-python";
-import { startLlama } from "../../parts/inference-gateway/test/helper/llama-replica.ts";
+import { startLlama } from "@resontech/inference-gateway/testing/llama-replica";
 import {
   RunningGateway,
   type TestRoute,
-} from "../../parts/inference-gateway/test/helper/running-gateway.ts";
+} from "@resontech/inference-gateway/testing/running-gateway";
 import { type Client, installClients } from "./openai-clients/clients.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
 

@@ -9,7 +9,7 @@ import { execFile } from "node:child_process";
 import { dirname } from "node:path";
 import { promisify, stripVTControlCharacters } from "node:util";
 import { ensureEngine } from "@resontech/airgap/engines";
-import { RunningFront } from "../../parts/s3-front/test/helper/running-front.ts";
+import { RunningFront } from "@resontech/s3-front/testing/running-front";
 import type { ProofContext, ProofResult } from "../proof.ts";
 import { EXPECTED_FAILURES, NOT_RUN } from "./s3-conformance/expected-failures.ts";
 import { OwnerProxy } from "./s3-conformance/owner-proxy.ts";

@@ -9,7 +9,7 @@ import { Layout } from "@resontech/frame/layout";
 import { Command } from "commander";
 import t, { type Test } from "tap";
 import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
-import { config as installed } from "../../../installer/test/helper/request.ts";
+import { config as installed } from "@resontech/installer/testing/request";
 import { addConfigCommands } from "../../src/commands/config-commands.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { prepare } from "../../src/first-boot/prepare.ts";

@@ -19,7 +19,7 @@ import t, { type Test } from "tap";
 import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { Journal } from "../../../installer/src/journal.ts";
 import { digestOf } from "../../../installer/src/request.ts";
-import { config as installed } from "../../../installer/test/helper/request.ts";
+import { config as installed } from "@resontech/installer/testing/request";
 import type { AskOperator } from "@resontech/contracts/operator-routes";
 import { addSupportCommands } from "../../src/commands/support-commands.ts";
 import { Layout } from "@resontech/frame/layout";

@@ -11,7 +11,7 @@ import { PARTS } from "@resontech/parts";
 import t from "tap";
 import { Value } from "typebox/value";
 import { temporaryFolder } from "../../../audit/test/helper.ts";
-import { config as installed } from "../../../installer/test/helper/request.ts";
+import { config as installed } from "@resontech/installer/testing/request";
 import { judgeCertificate } from "../../src/ca/decisions/judge-certificate.ts";
 import { giveUpCustomers, keepNext, putInForce } from "../../src/ca/door-certificate.ts";
 import { prepare, renewCertificates } from "../../src/first-boot/prepare.ts";

@@ -9,7 +9,7 @@ import t from "tap";
 import { writeImageLayout } from "@resontech/house/image-layout";
 import { readLeaves } from "../../../audit/test/helper.ts";
 import { fetchWithCa } from "@resontech/house/fetch-with-ca";
-import { RunningCoordinator } from "../../../coordinator/test/helper/running-coordinator.ts";
+import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
 import type { AskedAdmission } from "@resontech/contracts/operator-images";
 import { coordinatorAt } from "../../src/first-boot/ask-coordinator.ts";
 import { admitImage, dismissImage } from "../../src/images/admit-image.ts";

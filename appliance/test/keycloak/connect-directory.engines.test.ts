@@ -15,7 +15,7 @@ import { applyRealm } from "@resontech/keycloak/apply-realm";
 import t from "tap";
 import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { RunningKeycloak } from "@resontech/house/running-keycloak";
-import { LDAP_READER, RunningSlapd } from "../../../parts/keycloak/test/helper/running-slapd.ts";
+import { LDAP_READER, RunningSlapd } from "@resontech/keycloak/testing/running-slapd";
 import { readConnections, writeDirectoryCa } from "../../src/config/connections.ts";
 import {
   connectDirectory,

@@ -30,7 +30,7 @@ import { pino } from "pino";
 import t from "tap";
 import { Type } from "typebox";
 import { readTarHeader } from "../../../backup/src/parts/ustar.ts";
-import { config as installed } from "../../../installer/test/helper/request.ts";
+import { config as installed } from "@resontech/installer/testing/request";
 import { backupParts } from "../../src/backup/backup-parts.ts";
 import { prepare } from "../../src/first-boot/prepare.ts";
 import type { PartContext } from "../../src/parts/context.ts";

@@ -14,7 +14,7 @@ import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { RunningCoordinator } from "../helper/running-coordinator.ts";
 import { joinAgent } from "../helper/join-agent.ts";
 import { goodBody, goodFiles, upload, uploadPredictor } from "../helper/workspace.ts";
-import { makeSigningRequest } from "../nodes/test-ca.ts";
+import { makeSigningRequest } from "../nodes/node-certificates.ts";
 import { askQuestion } from "../../../cli/src/audit/questions.ts";
 import { countAnswers } from "./count-answers.ts";
 

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAccount, createUser } from "@nats-io/nkeys";
 import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
-import type { TestCa } from "../nodes/test-ca.ts";
+import type { TestCa } from "../nodes/node-certificates.ts";
 import { ensureEngine } from "@resontech/airgap/engines";
 
 export const FLEET_ACCOUNT = "FLEET";

@@ -5,7 +5,7 @@ import t from "tap";
 import { CLIENT_VERSIONS, clientPython, runPython } from "@resontech/house/client-venv";
 import { startS3Engine } from "../helper/s3-engine.ts";
 import { makeTestApp } from "../helper/test-app.ts";
-import { RunningDoor } from "../../../parts/door/test/helper/running-door.ts";
+import { RunningDoor } from "@resontech/door/testing/running-door";
 import { listenOnSocket } from "../../src/http/listen-on-socket.ts";
 import { zipOf } from "../helper/zip-of.ts";
 

@@ -11,7 +11,7 @@ import { MAX_EMBEDDING_INPUTS } from "@resontech/contracts/openai-surface";
 import t from "tap";
 import { untilFound } from "@resontech/house/until-found";
 import { makeTestCa } from "@resontech/house/test-ca";
-import { RunningDoor } from "../../door/test/helper/running-door.ts";
+import { RunningDoor } from "@resontech/door/testing/running-door";
 import { embeddingsPython } from "@resontech/house/embeddings-python";
 import { startEmbeddings } from "./helper/embeddings-replica.ts";
 import { RunningGateway } from "./helper/running-gateway.ts";

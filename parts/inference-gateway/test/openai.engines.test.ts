@@ -15,7 +15,7 @@ import { fieldsOf, OPENAI_FIELDS } from "@resontech/contracts/openai-fields";
 import t from "tap";
 import { untilFound } from "@resontech/house/until-found";
 import { makeTestCa } from "@resontech/house/test-ca";
-import { RunningDoor } from "../../door/test/helper/running-door.ts";
+import { RunningDoor } from "@resontech/door/testing/running-door";
 import { llamaPython } from "@resontech/house/llama-python";
 import { startLlama } from "./helper/llama-replica.ts";
 import { RunningGateway } from "./helper/running-gateway.ts";

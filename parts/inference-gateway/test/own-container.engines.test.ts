@@ -14,8 +14,8 @@ import {
 import t from "tap";
 import { untilFound } from "@resontech/house/until-found";
 import { writeHttpImage } from "@resontech/house/image-layout";
-import { TestNode } from "../../../agent/test/helper/test-node.ts";
-import { TestSite } from "../../../agent/test/helper/test-site.ts";
+import { TestNode } from "@resontech/agent/testing/test-node";
+import { TestSite } from "@resontech/agent/testing/test-site";
 import { RunningGateway } from "./helper/running-gateway.ts";
 import { freePort } from "@resontech/house/free-port";
 

@@ -11,9 +11,9 @@ import { linkRelease } from "@resontech/registry/link-release";
 import { RegistryTokens } from "../../../coordinator/src/identity/registry-tokens.ts";
 import { ensureEngine } from "@resontech/airgap/engines";
 import { fetchWithCa } from "@resontech/house/fetch-with-ca";
-import { startS3Engine } from "../../../coordinator/test/helper/s3-engine.ts";
-import { makeTestApp } from "../../../coordinator/test/helper/test-app.ts";
-import { makeRelease } from "../../../parts/registry/test/helper/small-release.ts";
+import { startS3Engine } from "@resontech/coordinator/testing/s3-engine";
+import { makeTestApp } from "@resontech/coordinator/testing/test-app";
+import { makeRelease } from "@resontech/registry/testing/small-release";
 import { freePort } from "@resontech/house/free-port";
 
 const SERVICE = "registry.proof";

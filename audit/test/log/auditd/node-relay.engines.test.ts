@@ -13,7 +13,7 @@ import {
   makeForeignCertificate,
   makeSigningRequest,
   makeTestCa,
-} from "../../../../coordinator/test/nodes/test-ca.ts";
+} from "@resontech/coordinator/testing/node-certificates";
 import { composeEvent, connectProducer } from "../../../src/log/producer/producer.ts";
 import { readLeaves, startedAuditd, temporaryFolder } from "../../helper.ts";
 
