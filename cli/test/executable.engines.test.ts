@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import t from "tap";
-import { readLock } from "../../airgap/src/lock/lock-file.ts";
+import { readLock } from "@resontech/airgap/lock-file";
 import { cliExecutable } from "@resontech/airgap/testing/cli-executable";
 import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
 

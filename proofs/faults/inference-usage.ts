@@ -13,14 +13,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Route } from "@resontech/contracts/inference-routes";
 import Database from "better-sqlite3";
-import { ServerBridge } from "../../agent/src/substrate/container-host/network/server-bridge.ts";
+import { ServerBridge } from "@resontech/agent/server-bridge";
 import { TestPki } from "@resontech/house/test-pki";
 import { AuditdFixture } from "../../audit/test/helper.ts";
 import {
   type CallBegun,
   type CallEnded,
   readCallLine,
-} from "../../parts/inference-gateway/src/records/call-line.ts";
+} from "@resontech/inference-gateway/call-line";
 import { SILENT_LOG as log } from "@resontech/house/silent-log";
 import { CountingEngine } from "./inference-usage/counting-engine.ts";
 import { KeptUp } from "./inference-usage/kept-up.ts";

@@ -16,9 +16,9 @@ import t, { type Test } from "tap";
 import { until } from "../../../audit/test/out/helper.ts";
 import { AuditdFixture, readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { disclosing, erase, say, VaultFixture } from "../../../audit/test/vault/helper.ts";
-import { CallJournal } from "../../../parts/inference-gateway/src/records/call-journal.ts";
-import { CallRecorder } from "../../../parts/inference-gateway/src/records/call-recorder.ts";
-import { EndNotes } from "../../../parts/inference-gateway/src/records/end-notes.ts";
+import { CallJournal } from "@resontech/inference-gateway/call-journal";
+import { CallRecorder } from "@resontech/inference-gateway/call-recorder";
+import { EndNotes } from "@resontech/inference-gateway/end-notes";
 import {
   exportAudit,
   exportEvidence,

@@ -6,7 +6,7 @@ import { Command } from "commander";
 import t from "tap";
 import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { TestPki } from "@resontech/house/test-pki";
-import { AllowedHosts } from "../../../parts/inference-gateway/src/outbound/allowed-hosts.ts";
+import { AllowedHosts } from "@resontech/inference-gateway/allowed-hosts";
 import { addOutboundCommands } from "@resontech/inference-gateway/outbound-commands";
 import { hostShell } from "../../src/commands/host-shell.ts";
 import { Layout } from "@resontech/frame/layout";

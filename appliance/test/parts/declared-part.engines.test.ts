@@ -29,7 +29,7 @@ import { build } from "esbuild";
 import { pino } from "pino";
 import t from "tap";
 import { Type } from "typebox";
-import { readTarHeader } from "../../../backup/src/parts/ustar.ts";
+import { readTarHeader } from "@resontech/backup/ustar";
 import { config as installed } from "@resontech/installer/testing/request";
 import { backupParts } from "../../src/backup/backup-parts.ts";
 import { prepare } from "../../src/first-boot/prepare.ts";

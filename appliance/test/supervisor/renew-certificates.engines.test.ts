@@ -13,7 +13,7 @@ import { renderRegistryConfig } from "@resontech/registry/registry-config";
 import { pino } from "pino";
 import t, { type Test } from "tap";
 import { temporaryFolder } from "../../../audit/test/helper.ts";
-import { connectBus } from "../../../coordinator/src/bus/connect.ts";
+import { connectBus } from "@resontech/coordinator/connect-bus";
 import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
 import { writeTrust } from "../../src/ca/door-certificate.ts";
 import { ensureFolder, readableBy, writeOwned } from "../../src/config/owned-file.ts";

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { launchBrowser } from "@resontech/house/launch-browser";
 import type { Page } from "playwright-core";
 import t from "tap";
-import { pinStepUpKeys } from "../../../appliance/src/keycloak/pin-step-up-keys.ts";
+import { pinStepUpKeys } from "@resontech/appliance/pin-step-up-keys";
 import { judgeApproval } from "../../../audit/src/log/approvals/judge-approval.ts";
 import { temporaryFolder } from "../../../audit/test/helper.ts";
 import { findBucketOfProject } from "../../src/identity/bucket-store.ts";

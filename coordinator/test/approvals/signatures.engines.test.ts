@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ApprovalProof } from "@resontech/contracts/approval-proof";
 import t from "tap";
-import { pinStepUpKeys } from "../../../appliance/src/keycloak/pin-step-up-keys.ts";
+import { pinStepUpKeys } from "@resontech/appliance/pin-step-up-keys";
 import { until } from "../../../audit/test/out/helper.ts";
 import { gateOf, say, startedBoth } from "../../../audit/test/vault/helper.ts";
 import { readLeaves } from "../../../audit/test/helper.ts";

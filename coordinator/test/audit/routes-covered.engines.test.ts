@@ -15,7 +15,7 @@ import { RunningCoordinator } from "../helper/running-coordinator.ts";
 import { joinAgent } from "../helper/join-agent.ts";
 import { goodBody, goodFiles, upload, uploadPredictor } from "../helper/workspace.ts";
 import { makeSigningRequest } from "../nodes/node-certificates.ts";
-import { askQuestion } from "../../../cli/src/audit/questions.ts";
+import { askQuestion } from "@resontech/cli/audit-questions";
 import { countAnswers } from "./count-answers.ts";
 
 const ANSWERS = join(import.meta.dirname, "../../../docs/auditor/answers.md");

@@ -29,7 +29,7 @@ import type { NodeConfig } from "@resontech/contracts/node-config";
 import { releaseName } from "@resontech/contracts/release-name";
 import t from "tap";
 import { Value } from "typebox/value";
-import { prepareNode } from "../../../appliance/src/node/prepare-node.ts";
+import { prepareNode } from "@resontech/appliance/prepare-node";
 import { makeTestCa } from "@resontech/house/test-ca";
 import { openSource } from "../../src/node/node-source.ts";
 import { stageRelease } from "../../src/node/stage-release.ts";

@@ -23,7 +23,7 @@ import type { ServingConfig } from "../src/config.ts";
 import type { PredictorSpec } from "@resontech/contracts/predictor-spec";
 import { pino } from "pino";
 import t from "tap";
-import { ServerBridge } from "../../../agent/src/substrate/container-host/network/server-bridge.ts";
+import { ServerBridge } from "@resontech/agent/server-bridge";
 import { TestPki } from "@resontech/house/test-pki";
 import { AuditdFixture, readLeaves } from "../../../audit/test/helper.ts";
 import { openServing } from "../src/open-serving.ts";

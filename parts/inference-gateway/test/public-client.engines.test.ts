@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { clientPython, runPython } from "@resontech/house/client-venv";
-import { drawPredictKey } from "../../../coordinator/src/inference/predict-keys.ts";
+import { drawPredictKey } from "@resontech/coordinator/predict-keys";
 import { OutsideServer } from "@resontech/house/outside-server";
 import { PlayedGateway } from "./helper/played-gateway.ts";
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { DeclaredRoute } from "../../../coordinator/src/http/route-config.ts";
+import type { DeclaredRoute } from "@resontech/coordinator/route-config";
 import { startS3Engine } from "@resontech/coordinator/testing/s3-engine";
 import { makeTestApp } from "@resontech/coordinator/testing/test-app";
 

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { REGISTRY_TOKEN_ISSUER } from "@resontech/contracts/coordinator-config";
 import { renderRegistryConfig } from "@resontech/registry/registry-config";
 import { linkRelease } from "@resontech/registry/link-release";
-import { RegistryTokens } from "../../../coordinator/src/identity/registry-tokens.ts";
+import { RegistryTokens } from "@resontech/coordinator/registry-tokens";
 import { ensureEngine } from "@resontech/airgap/engines";
 import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { startS3Engine } from "@resontech/coordinator/testing/s3-engine";

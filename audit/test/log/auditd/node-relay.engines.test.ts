@@ -8,7 +8,7 @@ import {
   type SignedNodeEvent,
 } from "@resontech/contracts/node-audit";
 import t, { type Test } from "tap";
-import { CertificateAuthority } from "../../../../coordinator/src/nodes/certificate-authority.ts";
+import { CertificateAuthority } from "@resontech/coordinator/certificate-authority";
 import {
   makeForeignCertificate,
   makeSigningRequest,

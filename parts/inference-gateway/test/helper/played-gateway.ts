@@ -23,7 +23,7 @@ import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { DeploymentNumbers, UsageRow } from "@resontech/contracts/gateway-numbers";
 import type { OutboundHost } from "../../src/outbound/outbound-hosts.ts";
 import type { CallerKey, Route } from "@resontech/contracts/inference-routes";
-import { ServerBridge } from "../../../../agent/src/substrate/container-host/network/server-bridge.ts";
+import { ServerBridge } from "@resontech/agent/server-bridge";
 import { TestPki } from "@resontech/house/test-pki";
 import { openGateway } from "../../src/open-serving.ts";
 import { noWayOut } from "./no-way-out.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Route, ROUTES_EVERY_MS } from "@resontech/contracts/inference-routes";
 import { pino } from "pino";
-import { ServerBridge } from "../../../../agent/src/substrate/container-host/network/server-bridge.ts";
+import { ServerBridge } from "@resontech/agent/server-bridge";
 import { TestPki } from "@resontech/house/test-pki";
 import { isListening } from "@resontech/house/is-listening";
 import { shippedProgram } from "@resontech/house/shipped-program";

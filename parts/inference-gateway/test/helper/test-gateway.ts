@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PredictorSpec } from "@resontech/contracts/predictor-spec";
 import { pino } from "pino";
-import { ServerBridge } from "../../../../agent/src/substrate/container-host/network/server-bridge.ts";
+import { ServerBridge } from "@resontech/agent/server-bridge";
 import { TestPki } from "@resontech/house/test-pki";
 import { AuditdFixture } from "../../../../audit/test/helper.ts";
 import type { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
