@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { serveDashboard, type ServeOptions } from "@resontech/dashboard/serve-dashboard";
 import { makeCertificate } from "@resontech/house/make-certificate";
-import { PartsError } from "../appliance/src/commands/planned-stop.ts";
-import { openContext } from "../appliance/src/supervise.ts";
-import { askSupervisor, listParts } from "../appliance/src/supervisor/control.ts";
+import { PartsError } from "@resontech/appliance/planned-stop";
+import { openContext } from "@resontech/appliance/supervise";
+import { askSupervisor, listParts } from "@resontech/appliance/supervisor-control";
 import { developPart } from "./develop/develop-part.ts";
 import { NoApplianceError } from "./develop/no-appliance-error.ts";
 import {

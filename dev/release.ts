@@ -16,7 +16,7 @@ import {
   type ReleasePlan,
 } from "./release/plan-release.ts";
 import { ReleaseRefusedError } from "./release/release-refused-error.ts";
-import { readRooms } from "./tests/read-rooms.ts";
+import { readRooms } from "@resontech/house/read-rooms";
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const git = (...args: string[]): string =>

@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { Terminal } from "../../cli/test/helper/terminal.ts";
+import { Terminal } from "@resontech/house/terminal";
 import { LocalAppliance } from "@resontech/house/local-appliance";
 import { readyFolder } from "./helper/ready-folder.ts";
 

@@ -5,7 +5,7 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { openFilesLimit } from "@resontech/frame/open-files-limit";
-import { until } from "./helper/engine-process.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { JOB_UIDS, TestNode } from "./helper/test-node.ts";
 import { zipOf } from "./helper/zip.ts";
 
@@ -13,7 +13,7 @@ const MIB = 1024 * 1024;
 const node = await TestNode.start();
 t.teardown(() => node[Symbol.asyncDispose]());
 node.run();
-await until("registration", () => node.peer.registrations.length === 1);
+await untilFound("registration", () => node.peer.registrations.length === 1);
 
 const server = { kind: "server" } as const;
 

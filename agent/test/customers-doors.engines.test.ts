@@ -1,7 +1,7 @@
 /** A node of an appliance whose object store and registry show a certificate of the customer's: the real agent, Podman, registry and S3. */
 import { hash } from "node:crypto";
 import t from "tap";
-import { until } from "./helper/engine-process.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { TestNode } from "./helper/test-node.ts";
 import { zipOf } from "./helper/zip.ts";
 
@@ -14,12 +14,12 @@ t.test(
     // An agent says whom it trusts once a newer protocol is agreed on.
     peer.trial = () => ({ pull: null, noImage: null });
     node.run();
-    await until("a beat", () => peer.beats.length > 0);
+    await untilFound("a beat", () => peer.beats.length > 0);
     t.equal(peer.beats[0]?.trusts, hash("sha256", ""), "it joined with the root alone");
 
     peer.doorAuthorities = `${node.doors.rootPem.trim()}\n`;
     const wanted = hash("sha256", peer.doorAuthorities);
-    await until("the node trusts it", () => peer.beats.at(-1)?.trusts === wanted, 30_000);
+    await untilFound("the node trusts it", () => peer.beats.at(-1)?.trusts === wanted, 30_000);
     const server = node.member("train-1", { kind: "server" }, [
       await node.input("script", "scripts/model_def.py", "print('user')\n"),
     ]);

@@ -1,7 +1,7 @@
 /** Ways in which a member ends before its time, and troubles that must end none. */
 import { existsSync } from "node:fs";
 import t from "tap";
-import { until } from "./helper/engine-process.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { agentStarter, TestNode } from "./helper/test-node.ts";
 import { zipOf } from "./helper/zip.ts";
 
@@ -63,11 +63,11 @@ t.test(
     peer.want(old);
     await peer.event(old.member, "ready");
     peer.want({ ...old, fence: { generation: 1, counter: 2 } });
-    await until("the new incarnation", async () => {
+    await untilFound("the new incarnation", async () => {
       const names = await node.runningContainers();
       return names.length === 1 && names[0]?.endsWith("-1.2");
     });
-    await until(
+    await untilFound(
       "ready twice",
       () => peer.of(old.member).filter(({ kind }) => kind === "ready").length === 2,
     );
@@ -116,7 +116,7 @@ t.test("a coordinator, a bus or an engine that is away for a moment fails nobody
   const before = node.log().length;
   const said = () => node.log().slice(before);
   await node.bus.stop();
-  await until("the agent's word of it", () => said().includes("a beat was not answered"));
+  await untilFound("the agent's word of it", () => said().includes("a beat was not answered"));
   await node.bus.restart();
   await peer.connect();
   peer.bumpEpoch();
@@ -207,7 +207,7 @@ t.test("what is to end is killed and let go though its record can't be written",
   await peer.event(member.member, "ready");
   const hindrance = await node.hinderRecord(member.member);
   peer.want();
-  await until("nothing but its record", async () =>
+  await untilFound("nothing but its record", async () =>
     (await node.leftovers()).every((left) => left.startsWith("member ")),
   );
   hindrance.end();
@@ -224,7 +224,7 @@ t.test(
     peer.want(member);
     await peer.event(member.member, "ready");
     const hindrance = await node.hinderRecord(member.member);
-    await until("nothing but its record", async () =>
+    await untilFound("nothing but its record", async () =>
       (await node.leftovers()).every((left) => left.startsWith("member ")),
     );
     hindrance.end();
@@ -247,7 +247,7 @@ t.test(
     const hanging = node.engine.hang();
     t.teardown(() => hanging.end());
     peer.want();
-    await until("the end of PID 1", () => !existsSync(`/proc/${pid}`), 60_000);
+    await untilFound("the end of PID 1", () => !existsSync(`/proc/${pid}`), 60_000);
     hanging.end();
     await node.untilClean();
   },

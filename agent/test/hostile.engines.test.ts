@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import t from "tap";
-import { until } from "./helper/engine-process.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { JOB_UIDS, TestNode } from "./helper/test-node.ts";
 
 const node = await TestNode.start();
 t.teardown(() => node[Symbol.asyncDispose]());
 node.run();
-await until("registration", () => node.peer.registrations.length === 1);
+await untilFound("registration", () => node.peer.registrations.length === 1);
 
 type Found = {
   /** What was tried → `done`, or the kernel's word. */

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ensureEngine } from "@resontech/airgap/engines";
 import t from "tap";
 import { bootTimeNs } from "../src/boot-clock.ts";
-import { until } from "./helper/engine-process.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { jobPackages } from "./helper/python-tests.ts";
 
 const init = await ensureEngine("init");
@@ -50,7 +50,7 @@ function start(dir: string, script: string) {
     said: () => (existsSync(output) ? readFileSync(output, "utf8") : ""),
     /** To rt-init itself, which is the child of `unshare`. */
     signal: async (name: NodeJS.Signals) => {
-      const pid = await until("rt-init", () =>
+      const pid = await untilFound("rt-init", () =>
         readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").trim(),
       );
       process.kill(Number(pid), name);
@@ -83,7 +83,7 @@ t.test("forwards signals to the payload", async (t) => {
     dir,
     "trap 'echo stopping; exit 143' TERM; echo ready; while :; do sleep 0.05; done",
   );
-  await until("the payload", () => said().includes("ready"));
+  await untilFound("the payload", () => said().includes("ready"));
   await signal("SIGTERM");
   t.equal(await ended, 143);
   t.match(said(), /stopping/);
@@ -126,7 +126,7 @@ t.test("kills everything when the deadline passes, and not before", async (t) =>
   const order: string[] = [];
   void first.ended.then(() => order.push("first"));
   void later.ended.then(() => order.push("later"));
-  await until("it runs", () => first.said() !== "");
+  await untilFound("it runs", () => first.said() !== "");
   writeLease(first.lease, inSeconds(4));
   t.equal(await first.ended, EXPIRED);
   const lastS = Math.max(...(first.said().match(/^\d+\.\d+$/gm) ?? []).map(Number));
@@ -142,7 +142,7 @@ t.test("a lease that can't be read any more is none", async (t) => {
   ]) {
     const dir = t.testdir({ lease: inSeconds(600) });
     const { ended, lease, said } = start(dir, "echo up; sleep 300");
-    await until("it runs", () => said() !== "");
+    await untilFound("it runs", () => said() !== "");
     spoil(lease);
     // What it runs would end by itself with 0.
     t.equal(await ended, EXPIRED);

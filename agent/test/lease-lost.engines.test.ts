@@ -1,7 +1,7 @@
 /** A lease that is not renewed ends the work, with the agent and without it. */
 import { existsSync } from "node:fs";
 import t, { type Test } from "tap";
-import { until } from "./helper/engine-process.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { agentStarter, TestNode } from "./helper/test-node.ts";
 
 const node = await TestNode.start();
@@ -13,7 +13,9 @@ const server = { kind: "server" } as const;
 
 /** By the kernel's word: the engine's own takes seconds on a busy machine. How soon is judged by rt-init's own test, and by the proof lease-fence. */
 async function untilGone(inits: readonly number[]): Promise<void> {
-  await until("the end of the container", () => inits.every((pid) => !existsSync(`/proc/${pid}`)));
+  await untilFound("the end of the container", () =>
+    inits.every((pid) => !existsSync(`/proc/${pid}`)),
+  );
 }
 
 function grantShortLeases(t: Test, leaseMs: number): void {
@@ -32,7 +34,7 @@ t.test("a container whose lease runs out ends without its agent", async (t) => {
   peer.want(member);
   await peer.event(member.member, "ready");
   const firstEndsMs = performance.now() + peer.leaseMs;
-  await until("the end of the first lease", () => performance.now() > firstEndsMs);
+  await untilFound("the end of the first lease", () => performance.now() > firstEndsMs);
   const inits = await node.runningInits();
   t.equal(inits.length, 1, "while beats are answered it runs past the first lease");
   await node.kill("SIGKILL");
@@ -78,11 +80,11 @@ t.test(
     const before = node.log().length;
     const said = (what: string) => node.log().slice(before).split(what).length - 1;
     peer.refuseAlways.add("beat");
-    await until("the end of the lease", () => said("the lease is lost") > 0);
+    await untilFound("the end of the lease", () => said("the lease is lost") > 0);
     const member = node.member("crash-3", server, []);
     peer.want(member);
     const refused = said("a beat was not answered");
-    await until("more tries", () => said("a beat was not answered") >= refused + 3);
+    await untilFound("more tries", () => said("a beat was not answered") >= refused + 3);
     t.same(peer.of(member.member), [], "nothing begins without a lease");
     peer.refuseAlways.clear();
     await peer.event(member.member, "released", 15_000);

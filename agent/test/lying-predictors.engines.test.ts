@@ -15,8 +15,8 @@ import {
   type PredictorSpec,
 } from "@resontech/contracts/predictor-spec";
 import t from "tap";
-import { llamaPython } from "../../parts/inference-gateway/test/helper/llama-python.ts";
-import { until } from "./helper/engine-process.ts";
+import { llamaPython } from "@resontech/house/llama-python";
+import { untilFound } from "@resontech/house/until-found";
 import { newestLayout } from "./helper/job-image-root.ts";
 import { lockedWheels } from "./helper/locked-wheels.ts";
 import { TestNode } from "./helper/test-node.ts";
@@ -98,7 +98,7 @@ t.teardown(() => node[Symbol.asyncDispose]());
 const { peer } = node;
 const image = node.image.add(layout);
 node.run();
-await until("registration", () => peer.registrations.length === 1);
+await untilFound("registration", () => peer.registrations.length === 1);
 const script = await node.input("script", "scripts/lies.py", LIES);
 
 type Lie = Partial<DesiredMember["resources"]> & { init?: string; callLimitMs?: number };
@@ -142,7 +142,7 @@ async function ask(body: string, of = ""): Promise<{ status: number; text: strin
 }
 
 async function ended(member: DesiredMember): Promise<MemberEvent | undefined> {
-  await until(
+  await untilFound(
     "its release",
     () => peer.of(member.member).some(({ kind }) => kind === "released"),
     60_000,

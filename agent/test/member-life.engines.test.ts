@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import t from "tap";
 import { TestNode } from "./helper/test-node.ts";
-import { until } from "./helper/engine-process.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { zipOf } from "./helper/zip.ts";
 
 const SHARD = zipOf([{ name: "data/numbers.csv", body: "1,2,3\n" }]);
@@ -20,7 +20,7 @@ t.test(
     const client = node.member("train-1", { kind: "client", index: 0, site: "site-1" }, [
       await node.input("shard", "shard.zip", SHARD),
     ]);
-    await until("registration", () => peer.registrations.length === 1);
+    await untilFound("registration", () => peer.registrations.length === 1);
     peer.want(server, client);
     await peer.event(client.member, "released");
     await peer.event(server.member, "released");
@@ -58,7 +58,7 @@ t.test(
     t.teardown(() => t.passing() || t.comment(node.log()));
     node.run();
     const server = node.member("brisk-1", { kind: "server" }, [], {}, { isResumable: true });
-    await until("registration", () => peer.registrations.length === 1);
+    await untilFound("registration", () => peer.registrations.length === 1);
     peer.want(server);
     await peer.event(server.member, "ready");
     const from = performance.now();
@@ -101,7 +101,7 @@ t.test(
       {},
       { isResumable: true },
     );
-    await until("registration", () => peer.registrations.length === 1);
+    await untilFound("registration", () => peer.registrations.length === 1);
     peer.want(server);
     await peer.event(server.member, "released");
     peer.want();

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import t, { type Test } from "tap";
-import { until } from "./helper/engine-process.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { agentStarter, TestNode } from "./helper/test-node.ts";
 
 const node = await TestNode.start();
@@ -58,9 +58,9 @@ t.test(
     const wasOpen = reachesHost();
     node.signal("SIGCONT");
     t.equal(wasOpen, true, "a network of the engine alone does not close the host");
-    await until("closed again", async () => (await list()) === loaded, 10_000);
+    await untilFound("closed again", async () => (await list()) === loaded, 10_000);
     t.equal(reachesHost(), false);
-    await until(
+    await untilFound(
       "it is told",
       () => node.log().includes("the host was open to the networks of its jobs"),
       10_000,

@@ -10,8 +10,8 @@ import {
   type ContainerSpec,
 } from "@resontech/contracts/container-spec";
 import t from "tap";
-import { until } from "./helper/engine-process.ts";
-import { writeHttpImage } from "./helper/image-layout.ts";
+import { untilFound } from "@resontech/house/until-found";
+import { writeHttpImage } from "@resontech/house/image-layout";
 import { TestNode } from "./helper/test-node.ts";
 
 const run = promisify(execFile);
@@ -26,7 +26,7 @@ const layout = join(node.dir, "http-image");
 await writeHttpImage(node.dir, layout);
 const image = node.image.add(layout);
 node.run();
-await until("registration", () => peer.registrations.length === 1);
+await untilFound("registration", () => peer.registrations.length === 1);
 
 function program(name: string, change: Partial<ContainerSpec> = {}): DesiredMember {
   const spec: ContainerSpec = {
@@ -67,14 +67,14 @@ async function ask(path: string, body = ""): Promise<{ status: number; text: str
 
 async function ended(member: DesiredMember): Promise<MemberEvent | undefined> {
   const isReleased = () => peer.of(member.member).some(({ kind }) => kind === "released");
-  await until("its release", isReleased, 60_000);
+  await untilFound("its release", isReleased, 60_000);
   peer.want();
   await node.untilClean();
   return peer.of(member.member).find(({ kind }) => kind === "failed");
 }
 
 async function stands(member: DesiredMember, standing: string, order: number): Promise<void> {
-  await until(
+  await untilFound(
     `${standing} ${order}`,
     () =>
       peer

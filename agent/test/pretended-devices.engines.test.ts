@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { until } from "./helper/engine-process.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { PretendedDevices, pretendedGpu } from "./helper/pretended-devices.ts";
 import { TestNode } from "./helper/test-node.ts";
 import { TestSite } from "./helper/test-site.ts";
@@ -23,12 +23,12 @@ node.peer.trial = () => ({ pull: { image, username: "node", password: "one-use" 
 const begin = async (): Promise<NonNullable<ReturnType<typeof workers>>> => {
   const before = node.peer.registrations.length;
   node.run();
-  await until("registration", () => node.peer.registrations.length > before);
+  await untilFound("registration", () => node.peer.registrations.length > before);
   return node.peer.registrations[before]?.inventory.workers ?? [];
 };
 const register = async (): Promise<void> => {
   await begin();
-  await until("every trial has ended", () =>
+  await untilFound("every trial has ended", () =>
     workers()?.every(({ onTrial }) => onTrial === undefined),
   );
 };
@@ -100,7 +100,7 @@ t.test("a device that the kernel tells of is kept from work until it is proven w
   devices.kernelSays("3,50,1,-;NVRM: Xid (PCI:0000:3c:00): 31, pid=7, name=python, MMU Fault");
   devices.kernelSays("3,51,2,-;NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.");
   const fallen = "Xid 79: it has fallen off the bus";
-  await until("the fault is told", () => states()?.[0] === fallen);
+  await untilFound("the fault is told", () => states()?.[0] === fallen);
   t.strictSame(states(), [fallen, "well"], "a fault of a program is none of the device's");
   const refused = node.member("probe-3", server, [], { resources: { workers: ["node-a-0"] } });
   peer.want(refused);
@@ -116,12 +116,12 @@ t.test("a device that the kernel tells of is kept from work until it is proven w
   await register();
   t.strictSame(states(), [fallen, "well"]);
   peer.undrains = 2;
-  await until("the operator's word counts", () => states()?.[0] === "well");
+  await untilFound("the operator's word counts", () => states()?.[0] === "well");
 
   t.comment("a device that is listed no more is lost, not forgotten");
   devices.say([b]);
   devices.kernelSays("3,52,3,-;NVRM: Xid (PCI:0000:3c:00): 48, DBE");
-  await until(
+  await untilFound(
     "the loss is told",
     () => states()?.length === 2 && states()?.every((one) => one !== "well"),
   );
@@ -148,9 +148,9 @@ t.test("a device takes work once a container of a job image did its work on it",
     (await begin()).filter(({ device }) => device === good || device === bad),
     [due, due],
   );
-  await until("the good one passed", () => told(good)?.healthy === true);
+  await untilFound("the good one passed", () => told(good)?.healthy === true);
   const why = "its trial failed: RuntimeError: CUDA error: no kernel image is available";
-  await until("the bad one failed", () => told(bad)?.reason === why);
+  await untilFound("the bad one failed", () => told(bad)?.reason === why);
   t.match(told(bad), { healthy: false, onTrial: undefined });
   t.strictSame(asked.length, 2, "each is tried once");
   await node.untilClean();
@@ -172,27 +172,27 @@ t.test("a device takes work once a container of a job image did its work on it",
     again?.find(({ device }) => device === bad),
     { healthy: false, onTrial: true },
   );
-  await until("it failed again", () => told(bad)?.reason === why);
+  await untilFound("it failed again", () => told(bad)?.reason === why);
   t.equal(asked.length, 3);
 
   t.comment("the operator's word: tried once more");
   peer.undrains = 3;
-  await until("it is tried again", () => asked.length === 4);
-  await until("and has failed again", () => told(bad)?.reason === why);
+  await untilFound("it is tried again", () => asked.length === 4);
+  await untilFound("and has failed again", () => told(bad)?.reason === why);
   await node.untilClean();
 
   t.comment(
     "killed in the middle of a trial: the next agent removes what is left, and tries again",
   );
   peer.undrains = 4;
-  await until("it is tried once more", () => asked.length === 5);
+  await untilFound("it is tried once more", () => asked.length === 5);
   await node.kill();
   peer.trial = (worker) => {
     asked.push(worker);
     return { pull: null, noImage: "of a vendor (nvidia) that no image is for" };
   };
   await register();
-  await until("where there is no image, nothing is tried", () => told(bad)?.healthy === true);
+  await untilFound("where there is no image, nothing is tried", () => told(bad)?.healthy === true);
   await node.untilClean();
 });
 

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { makeNodeKey } from "../src/join/node-key.ts";
-import { until } from "./helper/engine-process.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { TestNode } from "./helper/test-node.ts";
 import { zipOf } from "./helper/zip.ts";
 
@@ -22,7 +22,7 @@ t.test(
     peer.firstLife = { from: Date.now() - 3 * HOUR_MS, to: Date.now() + HOUR_MS };
     peer.refuseOnce.set("renew", "storage_unavailable");
     node.run();
-    await until("a registration", () => peer.registrations.length === 1);
+    await untilFound("a registration", () => peer.registrations.length === 1);
     const first = node.identity;
     const server = node.member("train-1", { kind: "server" }, [
       await node.input("script", "scripts/model_def.py", "print('user')\n"),
@@ -37,7 +37,7 @@ t.test(
     t.equal(await node.ended(), 0, "it ends by itself once it has the next one");
     t.equal(peer.renewals.bus, 1);
     node.run();
-    await until("it is back", () => peer.registrations.length === 3);
+    await untilFound("it is back", () => peer.registrations.length === 3);
     t.not(node.identity.certPem, first.certPem);
     t.not(node.identity.keyPem, first.keyPem);
 
@@ -50,7 +50,7 @@ t.test(
       await node.pki.sign(csrPem, "node-a", ended),
     );
     node.run();
-    await until("it is back again", () => peer.registrations.length === 4);
+    await untilFound("it is back again", () => peer.registrations.length === 4);
     t.equal(peer.renewals.door, 1);
     t.same(await node.runningInits(), inits, "the member's container runs through all of it");
 

@@ -5,8 +5,8 @@ import { connect as dialTls } from "node:tls";
 import type { DesiredMember, MemberBridge } from "@resontech/contracts/agent-protocol";
 import t, { type Test } from "tap";
 import { NetworkNamespace } from "@resontech/house/network-namespace";
-import { until } from "./helper/engine-process.ts";
-import { TestPki } from "./helper/pki.ts";
+import { untilFound } from "@resontech/house/until-found";
+import { TestPki } from "@resontech/house/test-pki";
 import { TestNode } from "./helper/test-node.ts";
 import { TestSite } from "./helper/test-site.ts";
 import { zipOf } from "./helper/zip.ts";
@@ -25,7 +25,8 @@ const b = await TestNode.join(site, "node-b", namespace.address, namespace);
 t.teardown(() => b[Symbol.asyncDispose]());
 const nodes = [a, b];
 for (const node of nodes) node.run();
-for (const { peer } of nodes) await until("registration", () => peer.registrations.length === 1);
+for (const { peer } of nodes)
+  await untilFound("registration", () => peer.registrations.length === 1);
 
 type Gang = { server: DesiredMember; near: DesiredMember; far: DesiredMember };
 
@@ -129,7 +130,7 @@ t.test(
       ]),
     );
     t.teardown(() => service.kill());
-    await until("a service on node-b", () =>
+    await untilFound("a service on node-b", () =>
       namespace.listening().some((one) => one.port === SERVICE_PORT),
     );
     const port = 29_007;
@@ -201,7 +202,7 @@ t.test("only the attempt's nodes are let in, by the certificates that they have 
       .log()
       .split("\n")
       .filter((line) => line.includes("refused at a job's bridge"));
-  await until("they are told", () => refusals().length > 0);
+  await untilFound("they are told", () => refusals().length > 0);
   t.equal(refusals().length, 1, "told once");
   t.match(refusals()[0], /ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE/);
 
@@ -210,9 +211,9 @@ t.test("only the attempt's nodes are let in, by the certificates that they have 
   );
   const { server, near } = members;
   a.peer.want({ ...server, bridge: { kind: "listen", port, peers: [] } }, near);
-  await until("refused", async () => (await knock(port, b.identity)) === "closed");
+  await untilFound("refused", async () => (await knock(port, b.identity)) === "closed");
   a.peer.want(server, near);
-  await until("reached", async () => (await knock(port, b.identity)) === "reached 01");
+  await untilFound("reached", async () => (await knock(port, b.identity)) === "reached 01");
   await untilReleased(members);
 });
 
@@ -240,7 +241,7 @@ t.test(
     });
     await new Promise<void>((resolve) => socket.once("close", () => resolve()));
     t.equal(heard, "");
-    await until("it is told", () => b.log().includes("not_of_this_network"));
+    await untilFound("it is told", () => b.log().includes("not_of_this_network"));
     await untilReleased(members);
   },
 );
@@ -262,7 +263,7 @@ t.test(
     t.equal(await knock(port, b.identity), "ECONNREFUSED");
     t.equal(await b.nft("list", "ruleset"), opened, "the rules outlive it");
     for (const node of nodes) node.run();
-    await until("reached", async () => (await knock(port, b.identity)) === "reached 01");
+    await untilFound("reached", async () => (await knock(port, b.identity)) === "reached 01");
     await untilReleased(members);
     const chunks = b.peer.completed.filter((key) => key.startsWith(`logs/${members.far.member}-`));
     const log = (await Promise.all(chunks.map((key) => site.store.get(key)))).join("");
@@ -309,7 +310,7 @@ t.test("two attempts over the same nodes have nothing to do with each other", as
 
   t.comment("nobody wants the first server any more: its port is closed at once");
   a.peer.want();
-  await until("closed", async () => (await knock(29_010, b.identity)) === "ECONNREFUSED");
+  await untilFound("closed", async () => (await knock(29_010, b.identity)) === "ECONNREFUSED");
   b.peer.want();
   for (const node of nodes) await node.untilClean();
   t.strictSame(a.peer.violations.concat(b.peer.violations), []);

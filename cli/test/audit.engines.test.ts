@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OperatorAnswer } from "@resontech/contracts/operator-routes";
 import t from "tap";
-import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
-import { goodBody, goodFiles, upload } from "../../coordinator/test/helper/workspace.ts";
+import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
+import { goodBody, goodFiles, upload } from "@resontech/coordinator/testing/workspace";
 import { shippedProgram } from "@resontech/house/shipped-program";
 
 const MAIN = shippedProgram("resontech");

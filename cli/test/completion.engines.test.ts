@@ -6,14 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { shippedProgram } from "@resontech/house/shipped-program";
-import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
+import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
 import {
   goodBody,
   goodFiles,
   upload,
   uploadPredictor,
-} from "../../coordinator/test/helper/workspace.ts";
-import { Terminal } from "./helper/terminal.ts";
+} from "@resontech/coordinator/testing/workspace";
+import { Terminal } from "@resontech/house/terminal";
 
 t.setTimeout(180_000);
 const running = await RunningCoordinator.create();

@@ -4,9 +4,9 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import t from "tap";
-import { readLock } from "../../airgap/src/lock/lock-file.ts";
-import { cliExecutable } from "../../airgap/test/helper/cli-executable.ts";
-import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
+import { readLock } from "@resontech/airgap/lock-file";
+import { cliExecutable } from "@resontech/airgap/testing/cli-executable";
+import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
 
 t.setTimeout(240_000);
 const folder = cliExecutable();

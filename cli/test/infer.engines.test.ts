@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { joinAgent } from "../../coordinator/test/helper/join-agent.ts";
-import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
-import { TestGateway } from "../../parts/inference-gateway/test/helper/test-gateway.ts";
+import { joinAgent } from "@resontech/coordinator/testing/join-agent";
+import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
+import { TestGateway } from "@resontech/inference-gateway/testing/test-gateway";
 import { Shell } from "./helper/shell.ts";
 
 t.setTimeout(180_000);

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { joinAgent } from "../../coordinator/test/helper/join-agent.ts";
-import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
-import { goodBody, goodFiles, upload } from "../../coordinator/test/helper/workspace.ts";
+import { joinAgent } from "@resontech/coordinator/testing/join-agent";
+import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
+import { goodBody, goodFiles, upload } from "@resontech/coordinator/testing/workspace";
 import { Shell } from "./helper/shell.ts";
 
 t.setTimeout(180_000);

@@ -4,12 +4,12 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { fetchWithCa } from "../../coordinator/test/helper/fetch-with-ca.ts";
-import { joinAgent } from "../../coordinator/test/helper/join-agent.ts";
-import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
-import { goodBody, goodFiles, upload } from "../../coordinator/test/helper/workspace.ts";
-import { CLEAN } from "../../coordinator/test/kernel/scripted-agent.ts";
-import { TestGateway } from "../../parts/inference-gateway/test/helper/test-gateway.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
+import { joinAgent } from "@resontech/coordinator/testing/join-agent";
+import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
+import { goodBody, goodFiles, upload } from "@resontech/coordinator/testing/workspace";
+import { CLEAN } from "@resontech/coordinator/testing/scripted-agent";
+import { TestGateway } from "@resontech/inference-gateway/testing/test-gateway";
 import { Shell } from "./helper/shell.ts";
 
 t.setTimeout(240_000);

@@ -7,13 +7,9 @@ import { launchBrowser } from "@resontech/house/launch-browser";
 import type { Page } from "playwright-core";
 import t from "tap";
 import { shippedProgram } from "@resontech/house/shipped-program";
-import {
-  type Account,
-  SignInHouse,
-  timeCode,
-} from "../../coordinator/test/helper/sign-in-house.ts";
+import { type Account, SignInHouse, timeCode } from "@resontech/coordinator/testing/sign-in-house";
 
-import { createProject, planProject } from "../../coordinator/src/identity/create-project.ts";
+import { createProject, planProject } from "@resontech/coordinator/create-project";
 
 const run = promisify(execFile);
 t.setTimeout(300_000);

@@ -15,9 +15,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { fetchWithCa } from "../../coordinator/test/helper/fetch-with-ca.ts";
-import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
-import { goodFiles } from "../../coordinator/test/helper/workspace.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
+import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
+import { goodFiles } from "@resontech/coordinator/testing/workspace";
 import { Shell } from "./helper/shell.ts";
 
 t.setTimeout(240_000);

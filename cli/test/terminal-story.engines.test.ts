@@ -7,12 +7,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { cliExecutable } from "../../airgap/test/helper/cli-executable.ts";
-import { joinAgent } from "../../coordinator/test/helper/join-agent.ts";
-import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
-import { goodFiles } from "../../coordinator/test/helper/workspace.ts";
-import { CLEAN } from "../../coordinator/test/kernel/scripted-agent.ts";
-import { Terminal } from "./helper/terminal.ts";
+import { cliExecutable } from "@resontech/airgap/testing/cli-executable";
+import { joinAgent } from "@resontech/coordinator/testing/join-agent";
+import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
+import { goodFiles } from "@resontech/coordinator/testing/workspace";
+import { CLEAN } from "@resontech/coordinator/testing/scripted-agent";
+import { Terminal } from "@resontech/house/terminal";
 
 t.setTimeout(240_000);
 // First: it may be built for minutes, and a node that says nothing meanwhile is taken for dead.

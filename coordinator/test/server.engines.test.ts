@@ -18,7 +18,7 @@ import { operatorRoutes } from "./helper/operator-routes.ts";
 import { joinAgent } from "./helper/join-agent.ts";
 import { RunningCoordinator } from "./helper/running-coordinator.ts";
 import { goodBody, goodFiles, upload } from "./helper/workspace.ts";
-import { makeSigningRequest } from "./nodes/test-ca.ts";
+import { makeSigningRequest } from "./nodes/node-certificates.ts";
 import { shippedProgram } from "@resontech/house/shipped-program";
 
 /** Of a release it has what nodes know it by, and no file. */

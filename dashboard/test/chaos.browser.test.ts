@@ -1,7 +1,7 @@
 /** What the page shows when parts of the appliance go away under it, and that it catches up without a reload and without loss. */
 import type { Page } from "playwright-core";
 import t from "tap";
-import type { ApplianceRole } from "../../coordinator/src/authorization/roles.ts";
+import type { ApplianceRole } from "@resontech/coordinator/roles";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
 
 t.setTimeout(240_000);

@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import t from "tap";
-import { TestGateway } from "../../parts/inference-gateway/test/helper/test-gateway.ts";
-import { accessibilityFaults } from "./helper/accessibility.ts";
+import { TestGateway } from "@resontech/inference-gateway/testing/test-gateway";
+import { accessibilityFaults } from "@resontech/house/accessibility";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
 
 t.setTimeout(180_000);

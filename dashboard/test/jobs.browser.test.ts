@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import t from "tap";
-import { commitRound } from "../../coordinator/test/kernel/commit-round.ts";
-import { CLEAN } from "../../coordinator/test/kernel/scripted-agent.ts";
-import { accessibilityFaults } from "./helper/accessibility.ts";
+import { commitRound } from "@resontech/coordinator/testing/commit-round";
+import { CLEAN } from "@resontech/coordinator/testing/scripted-agent";
+import { accessibilityFaults } from "@resontech/house/accessibility";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
 
 t.setTimeout(180_000);

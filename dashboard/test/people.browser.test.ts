@@ -2,9 +2,9 @@
 import { generateKeyPairSync } from "node:crypto";
 import type { Page } from "playwright-core";
 import t from "tap";
-import type { ApplianceRole } from "../../coordinator/src/authorization/roles.ts";
+import type { ApplianceRole } from "@resontech/coordinator/roles";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
-import { accessibilityFaults } from "./helper/accessibility.ts";
+import { accessibilityFaults } from "@resontech/house/accessibility";
 
 t.setTimeout(180_000);
 const house = await DashboardHouse.open();

@@ -5,8 +5,8 @@ import { serveDashboard } from "@resontech/dashboard/serve-dashboard";
 import { launchBrowser } from "@resontech/house/launch-browser";
 import { makeCertificate } from "@resontech/house/make-certificate";
 import t from "tap";
-import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
-import { freePort } from "../../dev/free-port.ts";
+import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
+import { freePort } from "@resontech/house/free-port";
 
 const ROOM = join(import.meta.dirname, "..");
 

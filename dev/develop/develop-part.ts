@@ -1,7 +1,7 @@
 /** Keeps a part of an appliance at what its sources say, until it is disposed of; then the supervisor has it again. */
-import type { PartContext } from "../../appliance/src/parts/context.ts";
-import { NotHealthyError, waitHealthy } from "../../appliance/src/commands/wait-healthy.ts";
-import { isFree } from "../free-port.ts";
+import type { PartContext } from "@resontech/appliance/part-context";
+import { NotHealthyError, waitHealthy } from "@resontech/appliance/wait-healthy";
+import { isFree } from "@resontech/house/free-port";
 import { DevelopedPart } from "./developed-part.ts";
 import { OneAtATime } from "./one-at-a-time.ts";
 import { PROGRAMS } from "./options.ts";

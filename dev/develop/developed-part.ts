@@ -5,11 +5,11 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Layout } from "@resontech/frame/layout";
-import { requireParts, startParts, stopParts } from "../../appliance/src/commands/planned-stop.ts";
-import { startRecorded, stopRecorded } from "../../appliance/src/commands/recorded-parts.ts";
-import type { PartContext } from "../../appliance/src/parts/context.ts";
-import type { Part, Running } from "../../appliance/src/parts/part.ts";
-import { partsOf } from "../../appliance/src/supervise.ts";
+import { requireParts, startParts, stopParts } from "@resontech/appliance/planned-stop";
+import { startRecorded, stopRecorded } from "@resontech/appliance/recorded-parts";
+import type { PartContext } from "@resontech/appliance/part-context";
+import type { Part, Running } from "@resontech/appliance/supervised-part";
+import { partsOf } from "@resontech/appliance/supervise";
 import type { ProgramFolder } from "./program-folder.ts";
 
 const HOLD_MS = 60_000;

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { HELP as VERIFIER_HELP } from "@resontech/verifier/report/output";
-import { PROOFS } from "../../proofs/catalogue.ts";
+import { PROOFS } from "@resontech/proofs/catalogue";
 import { HELP as DEVELOP_HELP } from "../develop/options.ts";
 import { HELP as RELEASE_HELP } from "../release/options.ts";
 import { HELP as TEST_HELP } from "../tests/options.ts";

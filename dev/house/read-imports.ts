@@ -1,7 +1,7 @@
 /** Reads which file of this tree imports which, without a compiler: imports of packages of others are left out. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
-import { readRooms } from "../tests/read-rooms.ts";
+import { readRooms } from "@resontech/house/read-rooms";
 import type { Import } from "./house-figures.ts";
 
 /** `import … from "x"`, `export … from "x"`, `import "x"`, `import("x")`; a specifier has no blank. */

@@ -1,5 +1,5 @@
 /** What a new release changes in the files of this tree. Pure: from their texts to their texts. */
-import { compareVersions } from "../../installer/src/upgrade/decisions/release-order.ts";
+import { compareVersions } from "@resontech/installer/release-order";
 import { ReleaseRefusedError } from "./release-refused-error.ts";
 
 /** Texts by path in the tree. */

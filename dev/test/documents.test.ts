@@ -9,7 +9,7 @@ import { describeFinding, type Finding } from "../documents/finding.ts";
 import { deadLinks, deadPaths, type Tree } from "../documents/links.ts";
 import { readMarkdown } from "../documents/markdown.ts";
 import { routesIn, unknownRoutes } from "../documents/routes.ts";
-import { readRooms } from "../tests/read-rooms.ts";
+import { readRooms } from "@resontech/house/read-rooms";
 import { MAX_WORDS, sentencesOf } from "../documents/sentences.ts";
 
 const repository = join(import.meta.dirname, "../..");

@@ -16,6 +16,7 @@ t.test("an import by path into another room is told from one by its door", async
       go("cli/src/a.ts", "frame/src/b.ts", "@resontech/frame/b"),
       go("cli/src/a.ts", "cli/src/b/c.ts"),
       go("parts/one/src/a.ts", "parts/other/src/b.ts"),
+      go("parts/test/parts.test.ts", "parts/index.ts"),
     ]),
     [byPath, go("parts/one/src/a.ts", "parts/other/src/b.ts")],
   );

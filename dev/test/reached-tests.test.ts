@@ -48,7 +48,7 @@ t.test(
 );
 
 t.test("what decides how tests run reaches all of them, a document none", async (t) => {
-  for (const file of ["package-lock.json", "dev/free-port.ts", ".taprc"])
+  for (const file of ["package-lock.json", "dev/test.ts", ".taprc"])
     t.same(reached(file), tests, file);
   t.same(reached("docs/decisions/0001-a.md", "README.md", "audit/README.md"), []);
 });

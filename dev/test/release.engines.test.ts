@@ -4,7 +4,7 @@ import { appendFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "
 import { dirname, join } from "node:path";
 import t, { type Test } from "tap";
 import { BUNDLE_LOCK, CHANGELOG, NPM_LOCK, packageFiles } from "../release/plan-release.ts";
-import { readRooms } from "../tests/read-rooms.ts";
+import { readRooms } from "@resontech/house/read-rooms";
 
 const repository = join(import.meta.dirname, "../..");
 const read = (...path: string[]): string => readFileSync(join(...path), "utf8");

@@ -9,7 +9,7 @@ import { findUnsteady } from "./helper/find-unsteady.ts";
 import { STEADY_EXCEPTIONS } from "./helper/steady-exceptions.ts";
 
 const repository = join(import.meta.dirname, "..", "..");
-const found = globSync(["*/test/**/*.ts", "parts/*/test/**/*.ts"], {
+const found = globSync(["*/test/**/*.ts", "parts/*/test/**/*.ts", "house/src/**/*.ts"], {
   cwd: repository,
   exclude: ["node_modules/**"],
 }).flatMap((file) =>

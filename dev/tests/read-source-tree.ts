@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { programSource } from "@resontech/airgap/programs";
 import { runChild } from "@resontech/house/run-child";
-import { readRooms } from "./read-rooms.ts";
+import { readRooms } from "@resontech/house/read-rooms";
 import { namedRooms } from "./room-closure.ts";
 import type { SourceTree } from "./source-tree.ts";
 

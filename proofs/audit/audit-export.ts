@@ -14,7 +14,7 @@ import { makeAuditdConfig, startAuditd, temporaryRoot } from "./instances/auditd
 import { issueCertificates } from "./export/certificates.ts";
 import { RECEIVER_NAME, RsyslogReceiver, SENDER_NAME } from "./export/rsyslog-receiver.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
-import { freePort } from "../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 const TICK_MS = 50;
 const CATCH_UP_LIMIT_MS = 30 * 60_000;

@@ -11,8 +11,8 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { serialize } from "node:v8";
-import { StepCache } from "../../airgap/src/cache/step-cache.ts";
-import { buildApps } from "../../airgap/src/release/app-bundles.ts";
+import { StepCache } from "@resontech/airgap/step-cache";
+import { buildApps } from "@resontech/airgap/programs";
 import { temporaryRoot } from "./instances/auditd-instance.ts";
 import { again } from "./fuzz/again.ts";
 import { FuzzRun } from "./fuzz/fuzz-run.ts";

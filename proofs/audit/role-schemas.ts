@@ -5,9 +5,9 @@
  * `npm run prove -- role-schemas [EXAMPLES]`
  */
 import { APPLIANCE_ROLES } from "@resontech/coordinator/roles";
-import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
-import { trySchemas } from "../../coordinator/test/helper/schemathesis.ts";
 import { readLeaves } from "@resontech/audit/testing/read-leaves";
+import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
+import { trySchemas } from "@resontech/coordinator/testing/schemathesis";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {

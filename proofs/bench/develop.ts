@@ -14,7 +14,7 @@ import { launchApplianceBrowser } from "@resontech/house/appliance-browser";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import { ReleaseTree } from "@resontech/house/release-tree";
 import { SignedInPerson } from "@resontech/house/signed-in-person";
-import { freePort } from "../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 import type { ProofContext, ProofResult } from "../proof.ts";
 import { quantile } from "../statistics.ts";
 

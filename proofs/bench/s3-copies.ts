@@ -7,7 +7,7 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { RunningFront } from "../../parts/s3-front/test/helper/running-front.ts";
+import { RunningFront } from "@resontech/s3-front/testing/running-front";
 import { quantile } from "../statistics.ts";
 import { bench, byRound, timed } from "./measure/bench.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";

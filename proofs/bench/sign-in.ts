@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { COORDINATOR_NODE_FLAGS } from "@resontech/contracts/coordinator-config";
 import { KeycloakAdmin } from "@resontech/keycloak/admin-api";
-import { PersonBrowser } from "../../coordinator/test/helper/person-browser.ts";
+import { PersonBrowser } from "@resontech/coordinator/testing/person-browser";
 import type { LocalAppliance } from "@resontech/house/local-appliance";
 import { untilNothingIsLeft } from "@resontech/house/leftovers";
 import { ApplianceApi } from "@resontech/house/appliance-api";

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { S3ObjectStore } from "@resontech/coordinator/object-store";
 import { S3Transport } from "@resontech/coordinator/s3-transport";
-import { RunningFront } from "../../parts/s3-front/test/helper/running-front.ts";
+import { RunningFront } from "@resontech/s3-front/testing/running-front";
 import { quantile } from "../statistics.ts";
 import { bench, type Benched, byRound } from "./measure/bench.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";

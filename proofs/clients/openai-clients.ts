@@ -12,18 +12,18 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { until } from "../../agent/test/helper/engine-process.ts";
-import { makeTestCa } from "../../coordinator/test/helper/test-ca.ts";
-import { freePort } from "../../dev/free-port.ts";
-import { RunningDoor } from "../../parts/door/test/helper/running-door.ts";
-import { embeddingsPython } from "../../parts/inference-gateway/test/helper/embeddings-python.ts";
-import { startEmbeddings } from "../../parts/inference-gateway/test/helper/embeddings-replica.ts";
-import { llamaPython } from "../../parts/inference-gateway/test/helper/llama-python.ts";
-import { startLlama } from "../../parts/inference-gateway/test/helper/llama-replica.ts";
+import { untilFound } from "@resontech/house/until-found";
+import { makeTestCa } from "@resontech/house/test-ca";
+import { freePort } from "@resontech/house/free-port";
+import { RunningDoor } from "@resontech/door/testing/running-door";
+import { embeddingsPython } from "@resontech/house/embeddings-python";
+import { startEmbeddings } from "@resontech/inference-gateway/testing/embeddings-replica";
+import { llamaPython } from "@resontech/house/llama-python";
+import { startLlama } from "@resontech/inference-gateway/testing/llama-replica";
 import {
   RunningGateway,
   type TestRoute,
-} from "../../parts/inference-gateway/test/helper/running-gateway.ts";
+} from "@resontech/inference-gateway/testing/running-gateway";
 import { type Client, installClients } from "./openai-clients/clients.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
@@ -78,7 +78,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     ...{ name: EMBEDDINGS, folder: model, port: vectors.port },
   });
   stack.defer(() => embeddings.end());
-  await until("the vectors", () => embeddings.told().some(({ kind }) => kind === "ready"));
+  await untilFound("the vectors", () => embeddings.told().some(({ kind }) => kind === "ready"));
 
   const held: Record<string, string[]> = {};
   const failures: string[] = [];

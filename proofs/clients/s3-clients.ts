@@ -20,7 +20,7 @@ import {
   type Step,
 } from "./s3-clients/scenarios.ts";
 import { installTools } from "./s3-clients/tools.ts";
-import { RunningFront } from "../../parts/s3-front/test/helper/running-front.ts";
+import { RunningFront } from "@resontech/s3-front/testing/running-front";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
 const run = promisify(execFile);

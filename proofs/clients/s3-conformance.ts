@@ -8,8 +8,8 @@
 import { execFile } from "node:child_process";
 import { dirname } from "node:path";
 import { promisify, stripVTControlCharacters } from "node:util";
-import { engineBinary } from "../../coordinator/test/helper/engine-binary.ts";
-import { RunningFront } from "../../parts/s3-front/test/helper/running-front.ts";
+import { ensureEngine } from "@resontech/airgap/engines";
+import { RunningFront } from "@resontech/s3-front/testing/running-front";
 import type { ProofContext, ProofResult } from "../proof.ts";
 import { EXPECTED_FAILURES, NOT_RUN } from "./s3-conformance/expected-failures.ts";
 import { OwnerProxy } from "./s3-conformance/owner-proxy.ts";
@@ -21,7 +21,7 @@ const TELL_EVERY = 50;
 const FIRST_BUCKET = "test-bucket-1";
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
-  const engine = await engineBinary("versitygw");
+  const engine = await ensureEngine("s3");
   const all = await testsOf(engine);
   const pattern = new RegExp(args[0] ?? "");
   const isRun = (name: string): boolean =>

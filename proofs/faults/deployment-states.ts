@@ -4,7 +4,7 @@
  *
  * `npm run prove -- deployment-states [STEPS [SEED]]` (a million steps unless said)
  */
-import { DeploymentWorld } from "../../coordinator/test/inference/deployment-world.ts";
+import { DeploymentWorld } from "@resontech/coordinator/testing/deployment-world";
 import { seededRandom } from "../seeded-random.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
 

@@ -8,7 +8,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import type { RecordedJobs } from "@resontech/house/recorded-job";
-import { LIVENESS } from "../../coordinator/src/kernel/decisions/liveness.ts";
+import { LIVENESS } from "@resontech/coordinator/liveness";
 import type { LocalAppliance } from "@resontech/house/local-appliance";
 import { isVerified } from "@resontech/house/verify-audit";
 import type { ProofContext, ProofResult } from "../proof.ts";

@@ -13,21 +13,21 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Route } from "@resontech/contracts/inference-routes";
 import Database from "better-sqlite3";
-import { ServerBridge } from "../../agent/src/substrate/container-host/network/server-bridge.ts";
-import { TestPki } from "../../agent/test/helper/pki.ts";
 import { AuditdFixture } from "@resontech/auditd/testing/auditd-fixture";
+import { ServerBridge } from "@resontech/agent/server-bridge";
+import { TestPki } from "@resontech/house/test-pki";
 import {
   type CallBegun,
   type CallEnded,
   readCallLine,
-} from "../../parts/inference-gateway/src/records/call-line.ts";
-import { SILENT_LOG as log } from "../../parts/inference-gateway/test/helper/silent-log.ts";
+} from "@resontech/inference-gateway/call-line";
+import { SILENT_LOG as log } from "@resontech/house/silent-log";
 import { CountingEngine } from "./inference-usage/counting-engine.ts";
 import { KeptUp } from "./inference-usage/kept-up.ts";
 import { type Made, makeCall, type CallSpec } from "./inference-usage/make-call.ts";
 import { seededRandom } from "../seeded-random.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
-import { freePort } from "../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 const CALLS = 100_000;
 const AT_ONCE = 24;

@@ -6,7 +6,7 @@
 import { spawn } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { LONG } from "../../dev/check-property.ts";
+import { LONG } from "@resontech/house/check-property";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
 const repository = join(import.meta.dirname, "..", "..");

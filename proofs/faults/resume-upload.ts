@@ -23,8 +23,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UPLOAD_PART_BYTES } from "@resontech/contracts/http-storage";
-import { Shell } from "../../cli/test/helper/shell.ts";
-import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
+import { Shell } from "@resontech/cli/testing/shell";
+import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
 const MIB = 1024 ** 2;

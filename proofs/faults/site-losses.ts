@@ -3,7 +3,7 @@
  *
  * `npm run prove -- site-losses`
  */
-import { jobImage, runUnittest } from "../../agent/test/helper/python-tests.ts";
+import { jobImage, runUnittest } from "@resontech/agent/testing/python-tests";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
 const ENDED = /^(test_\w+) .*\.\.\. (ok|FAIL|ERROR)$/gm;

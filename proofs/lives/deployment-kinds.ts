@@ -11,13 +11,13 @@ import { SignedInPerson } from "@resontech/house/signed-in-person";
 import { repository } from "@resontech/house/local-appliance";
 import { isVerified } from "@resontech/house/verify-audit";
 import { Workstation } from "@resontech/house/workstation";
-import { OutsideServer } from "../../parts/inference-gateway/test/helper/outside-server.ts";
+import { OutsideServer } from "@resontech/house/outside-server";
 import { ProofAppliance } from "@resontech/house/proof-appliance";
 import { DeploymentMaker } from "./deployment-kinds/deployment-maker.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
 import { liveAndUninstall } from "./life/live-and-uninstall.ts";
 import { verifyLife } from "./life/verify-life.ts";
-import { CustomersPki } from "../../appliance/test/ca/customers-pki.ts";
+import { CustomersPki } from "@resontech/house/customers-pki";
 
 const WORKERS = 8;
 const CALLBACK_MS = 30_000;

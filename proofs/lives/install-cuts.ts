@@ -7,7 +7,7 @@
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cutAtEach, installUnbroken } from "../../installer/test/helper/cut-installs.ts";
+import { cutAtEach, installUnbroken } from "@resontech/installer/testing/cut-installs";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
 export default async function prove({ progress }: ProofContext): Promise<ProofResult> {

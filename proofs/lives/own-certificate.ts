@@ -9,7 +9,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { connect } from "node:tls";
-import { CustomersPki } from "../../appliance/test/ca/customers-pki.ts";
+import { CustomersPki } from "@resontech/house/customers-pki";
 import { ChatDeployment } from "@resontech/house/chat-deployment";
 import type { LocalAppliance } from "@resontech/house/local-appliance";
 import { isVerified } from "@resontech/house/verify-audit";

@@ -11,9 +11,9 @@ import {
   prepareProvider,
   PROVIDER_CLIENT,
   PROVIDER_SECRET,
-} from "../../../parts/keycloak/test/helper/customer-provider.ts";
+} from "@resontech/keycloak/testing/customer-provider";
 import { RunningKeycloak } from "@resontech/house/running-keycloak";
-import { LDAP_READER, RunningSlapd } from "../../../parts/keycloak/test/helper/running-slapd.ts";
+import { LDAP_READER, RunningSlapd } from "@resontech/keycloak/testing/running-slapd";
 
 const root = process.env["RT_TEST_APPLIANCE"] ?? "";
 if (!existsSync(join(root, "current")))

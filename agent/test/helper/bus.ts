@@ -2,9 +2,9 @@ import { writeFileSync } from "node:fs";
 import { connect as dial } from "node:net";
 import { join } from "node:path";
 import { ensureEngine } from "@resontech/airgap/engines";
-import { startEngine, stopEngine } from "./engine-process.ts";
-import type { TestPki } from "./pki.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { startEngine, stopEngine } from "@resontech/house/engine-process";
+import type { TestPki } from "@resontech/house/test-pki";
+import { freePort } from "@resontech/house/free-port";
 
 export type TestBus = { url: string; stop(): Promise<void>; restart(): Promise<void> };
 

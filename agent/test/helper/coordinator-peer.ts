@@ -33,9 +33,9 @@ import { compareFences, type Fence } from "@resontech/contracts/fence";
 import { NodeEvents, type SignedNodeEvent } from "@resontech/contracts/node-audit";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
-import { until } from "./engine-process.ts";
+import { untilFound } from "@resontech/house/until-found";
 import type { TestObjectStore } from "./object-store.ts";
-import type { Span, TestPki } from "./pki.ts";
+import type { ValiditySpan, TestPki } from "@resontech/house/test-pki";
 
 const SCHEMAS: Record<AgentVerb, TSchema> = {
   register: RegisterRequest,
@@ -82,7 +82,7 @@ export class CoordinatorPeer {
   /** With which image a worker is tried; null speaks an older version, which knows no trials. */
   trial: ((worker: string) => TrialReply) | null = null;
   /** Of the certificate that the join gives. */
-  firstLife: Span | undefined;
+  firstLife: ValiditySpan | undefined;
   /** How often the node renewed its certificate: over the bus, and late at the door. */
   readonly renewals = { bus: 0, door: 0 };
   leaseMs = 30_000;
@@ -208,7 +208,7 @@ export class CoordinatorPeer {
     timeoutMs = 90_000,
   ): Promise<Extract<MemberReport["event"], { kind: K }>> {
     try {
-      return await until(
+      return await untilFound(
         `${kind} of ${member}`,
         () =>
           this.of(member).find(
@@ -248,7 +248,7 @@ export class CoordinatorPeer {
     return [201, await this.#reply(body.csr, this.firstLife)];
   }
 
-  async #reply(csr: string, life?: Span): Promise<JoinReply> {
+  async #reply(csr: string, life?: ValiditySpan): Promise<JoinReply> {
     return {
       node: this.node,
       certChain: await this.#pki.sign(csr, this.node, life),

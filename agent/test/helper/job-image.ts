@@ -7,10 +7,10 @@ import type { ReleaseImage, ReleaseManifest } from "@resontech/contracts/release
 import { linkRelease } from "@resontech/registry/link-release";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
-import { buildProgram, writeImageLayout } from "./image-layout.ts";
-import { startEngine, stopEngine } from "./engine-process.ts";
-import type { TestPki } from "./pki.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { buildProgram, writeImageLayout } from "@resontech/house/image-layout";
+import { startEngine, stopEngine } from "@resontech/house/engine-process";
+import type { TestPki } from "@resontech/house/test-pki";
+import { freePort } from "@resontech/house/free-port";
 
 const Index = Type.Object({
   manifests: Type.Array(Type.Object({ digest: Type.String() }), { minItems: 1 }),

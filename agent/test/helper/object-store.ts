@@ -5,9 +5,9 @@ import { request } from "node:https";
 import { join } from "node:path";
 import { ensureEngine } from "@resontech/airgap/engines";
 import { AwsV4Signer } from "aws4fetch";
-import { startEngine, stopEngine } from "./engine-process.ts";
-import type { TestPki } from "./pki.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { startEngine, stopEngine } from "@resontech/house/engine-process";
+import type { TestPki } from "@resontech/house/test-pki";
+import { freePort } from "@resontech/house/free-port";
 
 const KEYS = { accessKeyId: "TESTADMIN", secretAccessKey: "test-secret-of-the-admin" };
 const BUCKET = "bucket";

@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Place } from "./podman-service.ts";
+import type { NodePlace } from "@resontech/house/podman-service";
 
 const FIXTURES = join(import.meta.dirname, "../probes/fixtures");
 const CDI_FOLDER = "/run/cdi";
@@ -23,7 +23,7 @@ const CDI_FOLDER = "/run/cdi";
 export const pretendedGpu = (digit: string): string =>
   `GPU-${digit.repeat(8)}-0000-4000-8000-${"0".repeat(12)}`;
 
-export class PretendedDevices implements Place, Disposable {
+export class PretendedDevices implements NodePlace, Disposable {
   readonly #dir: string;
   readonly #holder: ChildProcess;
 

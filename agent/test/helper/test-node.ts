@@ -21,13 +21,13 @@ import type { BridgePeer, DesiredMember, StagedInput } from "@resontech/contract
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import type { Test } from "tap";
 import type { TestBus } from "./bus.ts";
-import { until } from "./engine-process.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { CoordinatorPeer, inputKey } from "./coordinator-peer.ts";
 import { federationPayload, type TestFederation, type TestRole } from "./federation-payload.ts";
 import type { JobImage } from "./job-image.ts";
 import type { TestObjectStore } from "./object-store.ts";
-import type { TestPki } from "./pki.ts";
-import { type Place, type PodmanService, startPodman } from "./podman-service.ts";
+import type { TestPki } from "@resontech/house/test-pki";
+import { type NodePlace, type PodmanService, startPodman } from "@resontech/house/podman-service";
 import { TestSite } from "./test-site.ts";
 import { shippedProgram } from "@resontech/house/shipped-program";
 
@@ -42,7 +42,7 @@ type Parts = {
   engine: PodmanService;
   site: TestSite;
   ownsSite: boolean;
-  namespace: Place | null;
+  namespace: NodePlace | null;
 };
 
 export class TestNode implements AsyncDisposable {
@@ -94,7 +94,7 @@ export class TestNode implements AsyncDisposable {
     site: TestSite,
     node: string,
     address: string,
-    namespace: Place | null,
+    namespace: NodePlace | null,
   ): Promise<TestNode> {
     return await TestNode.#make({ site, node, namespace, address, ownsSite: false });
   }
@@ -273,7 +273,7 @@ export class TestNode implements AsyncDisposable {
   /** Lets no write of a member's record succeed, as a full or broken disk would, until its end. */
   async hinderRecord(member: string): Promise<{ end(): void }> {
     const inTheWay = join(this.config.dataDir, "members", member, "record.json.part");
-    await until("a moment without a write", () => {
+    await untilFound("a moment without a write", () => {
       try {
         mkdirSync(inTheWay);
         return true;
@@ -314,7 +314,7 @@ export class TestNode implements AsyncDisposable {
   /** @throws with what is left when it does not become empty */
   async untilClean(): Promise<void> {
     let left: string[] = [];
-    await until(
+    await untilFound(
       "nothing left over",
       async () => (left = await this.leftovers()).length === 0,
     ).catch((error: unknown) => {
@@ -370,7 +370,7 @@ export function agentStarter(node: TestNode): (t: Test) => Promise<void> {
     const { registrations } = node.peer;
     const before = registrations.length;
     node.run();
-    await until("registration", () => registrations.length > before);
+    await untilFound("registration", () => registrations.length > before);
     t.teardown(async () => {
       await node.kill();
       if (!t.passing()) t.comment(node.log().slice(-6000));

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { startBus, type TestBus } from "./bus.ts";
 import { type JobImage, serveJobImage } from "./job-image.ts";
 import { TestObjectStore } from "./object-store.ts";
-import { TestPki } from "./pki.ts";
+import { TestPki } from "@resontech/house/test-pki";
 
 export class TestSite implements AsyncDisposable {
   readonly host: string;

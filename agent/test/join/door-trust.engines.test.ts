@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { DoorTrust } from "../../src/join/door-trust.ts";
-import { TestPki } from "../helper/pki.ts";
+import { TestPki } from "@resontech/house/test-pki";
 
 async function node(t: Test) {
   const dir = t.testdir({ data: {}, certs: {} });

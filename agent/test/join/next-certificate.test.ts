@@ -5,7 +5,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { fetchNextCertificate, takeNextCertificate } from "../../src/join/next-certificate.ts";
 import { makeNodeKey } from "../../src/join/node-key.ts";
-import { TestPki } from "../helper/pki.ts";
+import { TestPki } from "@resontech/house/test-pki";
 
 async function joined(t: Test): Promise<{ dataDir: string; node: string; pki: TestPki }> {
   const dataDir = t.testdir({ pki: {} });

@@ -17,7 +17,7 @@ import { toNs } from "../../src/boot-clock.ts";
 import { RefusedError } from "../../src/bus/refused-error.ts";
 import { LeaseFile } from "../../src/lease/lease-file.ts";
 import { LeaseKeeper } from "../../src/lease/lease-keeper.ts";
-import { until } from "../helper/engine-process.ts";
+import { untilFound } from "@resontech/house/until-found";
 
 const INVENTORY: Inventory = {
   hostname: "h",
@@ -134,7 +134,7 @@ t.test(
   "suspend counts: a node that slept longer than its lease stops before it does anything else",
   async (t) => {
     const { lease, seen, pass } = keeper(t, never);
-    await until("registration", () => seen.registered === 1);
+    await untilFound("registration", () => seen.registered === 1);
     t.equal(lease.verdict, "work");
     pass(25_500);
     t.equal(lease.verdict, "no-new-work");
@@ -142,9 +142,9 @@ t.test(
     // The lid is closed for an hour.
     pass(3_600_000);
     t.equal(lease.verdict, "stop-all");
-    await until("everything is told to stop", () => seen.lost === 1);
+    await untilFound("everything is told to stop", () => seen.lost === 1);
     const { looks } = seen;
-    await until("more looks at the clock", () => seen.looks >= looks + 3);
+    await untilFound("more looks at the clock", () => seen.looks >= looks + 3);
     t.equal(seen.lost, 1, "told once");
   },
 );
@@ -157,13 +157,13 @@ t.test(
       "register: the agent of n speaks agent protocol 1 to 2, …",
     );
     const { lease, seen, hasFile } = keeper(t, never, () => refused);
-    await until("registration", () => seen.registered === 1);
+    await untilFound("registration", () => seen.registered === 1);
     t.same(seen.spoken, [AGENT_PROTOCOL]);
     t.not(lease.verdict, "work");
     t.notOk(hasFile());
     const brief = new RefusedError("storage_unavailable", "register: not just now");
     const other = keeper(t, never, () => brief);
-    await until("another refusal is tried each second", () => other.seen.registered === 3);
+    await untilFound("another refusal is tried each second", () => other.seen.registered === 3);
     t.equal(seen.registered, 1, "not each second: somebody must upgrade one of the two first");
   },
 );
@@ -177,11 +177,11 @@ t.test("the lease starts when the beat was sent, however late its answer comes",
     await pending.promise;
     return { nonce, leaseMs: 40_000, desiredVersion: 7, reregister: false };
   });
-  await until("the beat", () => beats === 1);
+  await untilFound("the beat", () => beats === 1);
   const sentAtMs = now();
   pass(20_000);
   pending.resolve();
-  await until("the answer", () => seen.versions.includes(7));
+  await untilFound("the answer", () => seen.versions.includes(7));
   t.equal(fileMs(), sentAtMs + 40_000);
   pass(14_000);
   t.equal(lease.verdict, "work");
@@ -195,11 +195,11 @@ t.test("an answer to another beat renews nothing", async (t) => {
     beats += 1;
     return { nonce: "old", leaseMs: 900_000, desiredVersion: 9, reregister: false };
   });
-  await until("registration", () => seen.registered === 1);
+  await untilFound("registration", () => seen.registered === 1);
   const granted = fileMs();
   pass(10_000);
   const before = beats;
-  await until("answers that were read", () => beats >= before + 2);
+  await untilFound("answers that were read", () => beats >= before + 2);
   t.equal(fileMs(), granted);
   t.strictSame(seen.versions, []);
 });
@@ -214,7 +214,7 @@ t.test(
       if (sent.length === 4) throw new RefusedError("stale_epoch", "register again");
       return { nonce, leaseMs: 30_000, desiredVersion: 1, reregister: false };
     });
-    await until("beats", () => sent.length >= 5, 10_000);
+    await untilFound("beats", () => sent.length >= 5, 10_000);
     t.equal(seen.registered, 2);
     const [first, , third] = sent;
     t.same(
@@ -231,7 +231,7 @@ t.test("a stale epoch, or being asked to, registers again", async (t) => {
     if (beats === 1) throw new RefusedError("stale_epoch", "register again");
     return { nonce, leaseMs: 30_000, desiredVersion: 1, reregister: beats === 2 };
   });
-  await until("three registrations", () => seen.registered === 3, 10_000);
+  await untilFound("three registrations", () => seen.registered === 3, 10_000);
   t.ok(beats >= 2);
 });
 
@@ -251,7 +251,7 @@ t.test(
         return agreed === null ? reply : { ...reply, undrains: 4, doorAuthorities: "pem" };
       };
       const { seen } = keeper(t, answer, () => null, agreed);
-      await until("a beat", () => seen.versions.length > 0);
+      await untilFound("a beat", () => seen.versions.length > 0);
       t.strictSame(
         beats[0]?.devices,
         agreed === null ? undefined : [{ worker: "n-0", memoryInUseBytes: 1, ageMs: 2 }],
@@ -273,9 +273,9 @@ t.test(
       return { nonce, leaseMs: 30_000, desiredVersion: 1, reregister: false };
     };
     const { seen } = keeper(t, answer, () => null, null, changing);
-    await until("two registrations", () => seen.registered === 2);
+    await untilFound("two registrations", () => seen.registered === 2);
     const beats = seen.versions.length;
-    await until("more beats", () => seen.versions.length > beats + 3);
+    await untilFound("more beats", () => seen.versions.length > beats + 3);
     t.equal(seen.registered, 2, "told once");
   },
 );
@@ -287,7 +287,7 @@ t.test("a planned stop's longer lease reaches the file that containers read", as
     desiredVersion: 1,
     reregister: false,
   }));
-  await until("a beat", () => seen.versions.length > 0);
+  await untilFound("a beat", () => seen.versions.length > 0);
   t.ok(fileMs() > now() + 890_000);
 });
 
@@ -295,7 +295,7 @@ t.test(
   "a new process takes up the end of the old one's lease, not its right to begin work",
   async (t) => {
     const { seen, restart, pass } = keeper(t, never);
-    await until("registration", () => seen.registered === 1);
+    await untilFound("registration", () => seen.registered === 1);
     const next = restart();
     t.equal(next.verdict, "no-new-work");
     pass(30_000);
@@ -310,12 +310,12 @@ t.test(
     const { lease, seen, failure } = keeper(t, async ({ nonce }) => ({
       ...{ nonce, leaseMs: 30_000, desiredVersion: 1, reregister: false, upgrade },
     }));
-    await until("the wish", () => seen.upgrades.length > 0);
+    await untilFound("the wish", () => seen.upgrades.length > 0);
     t.same(seen.upgrades[0], upgrade);
     t.strictSame(seen.told, [{ release: OLD, upgradeFailed: undefined }]);
     failure.now = { order: "o", code: "source_failed", message: "no way" };
     lease.registerSoon();
-    await until("another registration", () => seen.registered === 2);
+    await untilFound("another registration", () => seen.registered === 2);
     t.strictSame(seen.told[1], { release: OLD, upgradeFailed: failure.now });
   },
 );

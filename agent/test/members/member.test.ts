@@ -17,7 +17,7 @@ import {
   NetworkNotClosedError,
   SubstrateRefusedError,
 } from "../../src/substrate/substrate-errors.ts";
-import { until } from "../helper/engine-process.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { federationPayload } from "../helper/federation-payload.ts";
 import { type Cell, MemorySubstrate } from "../helper/memory-substrate.ts";
 import { startObjectServer } from "../helper/object-server.ts";
@@ -105,13 +105,13 @@ async function runningMember({
   substrate,
 }: TestedNode): Promise<{ member: Member; cell: Cell }> {
   const member = Member.begin(tools, desiredServer());
-  const cell = await until("a member that runs", () => substrate.cells.get("m/1.1"));
-  await until("a member that is watched", () => substrate.calls.includes("observe"));
+  const cell = await untilFound("a member that runs", () => substrate.cells.get("m/1.1"));
+  await untilFound("a member that is watched", () => substrate.calls.includes("observe"));
   return { member, cell };
 }
 
 async function untilReleased(member: Member): Promise<void> {
-  await until("a released member", () => member.isReleased);
+  await untilFound("a released member", () => member.isReleased);
 }
 
 t.test("a member is staged, runs, is drained and released", async (t) => {
@@ -137,7 +137,7 @@ t.test("a member is staged, runs, is drained and released", async (t) => {
     { kind: "ready" },
     { kind: "finished", modelFile: "/app/out/model.pt", modelName: "model.pt" },
   );
-  await until("the runner's word", () => toldBy(member).some(({ kind }) => kind === "ready"));
+  await untilFound("the runner's word", () => toldBy(member).some(({ kind }) => kind === "ready"));
   cell.end(0);
   await untilReleased(member);
   t.strictSame(
@@ -197,7 +197,7 @@ t.test("what is wished of a replica reaches its program, and how it stands is to
     return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as object) : null;
   };
   substrate.tell("m", said, { kind: "job-started", nvflareJob: "later" });
-  await until("what it said", () => toldBy(member).some(({ kind }) => kind === "job-started"));
+  await untilFound("what it said", () => toldBy(member).some(({ kind }) => kind === "job-started"));
   t.notOk(
     toldBy(member).some(({ kind }) => kind === "standing"),
     "who wishes nothing hears nothing",
@@ -205,16 +205,16 @@ t.test("what is wished of a replica reaches its program, and how it stands is to
   t.equal(wished(), null);
 
   member.follow(desiredServer({ wish: { order: 1, asleep: true } }));
-  await until("a wish", () => wished() !== null);
+  await untilFound("a wish", () => wished() !== null);
   t.strictSame(wished(), { formatVersion: 1, order: 1, asleep: true });
   substrate.tell("m", { kind: "standing", standing: "asleep", order: 1 });
-  await until("its standing", () => toldBy(member).some(({ kind }) => kind === "standing"));
+  await untilFound("its standing", () => toldBy(member).some(({ kind }) => kind === "standing"));
   member.follow(
     desiredServer({ wish: { order: 9, asleep: true }, fence: { generation: 1, counter: 0 } }),
   );
   t.match(member.desired.wish, { order: 1 }, "an older fence wishes nothing");
   member.follow(desiredServer());
-  await until("a wish to wake", () => !(wished() as { asleep: boolean }).asleep);
+  await untilFound("a wish to wake", () => !(wished() as { asleep: boolean }).asleep);
   await member.abandon(null);
 });
 
@@ -345,9 +345,9 @@ t.test(
     t.strictSame([...substrate.networks], ["job.1"]);
     t.strictSame(members.held(), [{ member: "m", fence: known.fence }]);
     const cell = substrate.cells.get("m/1.1");
-    await until("a member that is watched", () => substrate.calls.includes("observe"));
+    await untilFound("a member that is watched", () => substrate.calls.includes("observe"));
     cell?.end(0);
-    await until("a released member", () => members.held().length === 0);
+    await untilFound("a released member", () => members.held().length === 0);
     t.strictSame(substrate.calls, [
       ...["reserve", "isMade", "connect", "proveClosed", "start"],
       ...["observe", "connect", "proveClosed", "release"],

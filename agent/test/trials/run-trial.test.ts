@@ -9,7 +9,7 @@ import {
   ImageNotHadError,
 } from "../../src/substrate/substrate-errors.ts";
 import { runTrial } from "../../src/trials/run-trial.ts";
-import { until } from "../helper/engine-process.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { MemorySubstrate } from "../helper/memory-substrate.ts";
 
 const WORKER: InventoryWorker = {
@@ -37,7 +37,7 @@ function trialOn(
   t.teardown(() => stop.abort());
   const log = pino({ enabled: false });
   const result = runTrial({ substrate, store, ask, log }, WORKER, stop.signal);
-  const cell = () => until("it runs", () => [...substrate.cells.values()][0]);
+  const cell = () => untilFound("it runs", () => [...substrate.cells.values()][0]);
   return { substrate, folders, result, cell };
 }
 

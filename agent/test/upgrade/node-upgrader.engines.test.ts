@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { wholeLines } from "@resontech/house/whole-lines";
 import t, { type Test } from "tap";
 import { NodeUpgrader } from "../../src/upgrade/node-upgrader.ts";
-import { until } from "../helper/engine-process.ts";
+import { untilFound } from "@resontech/house/until-found";
 
 const OLD = "0.1.0-aaaaaaaaaaaa";
 const NEW = "0.2.0-bbbbbbbbbbbb";
@@ -56,7 +56,7 @@ t.test("it begins an order once, in a group of its own, and tells that it failed
   t.equal(upgrader.failure(), undefined);
   upgrader.take(WISH);
   upgrader.take(WISH);
-  await until("its end", () => failures() === 1);
+  await untilFound("its end", () => failures() === 1);
   const installer = join(root, "releases", OLD, "app", "installer.mjs");
   const told = `own ${installer} upgrade-node --root ${root} --order order-1 --release ${NEW}`;
   t.same(runs(), [told]);
@@ -70,7 +70,7 @@ t.test("it begins an order once, in a group of its own, and tells that it failed
   t.equal(failures(), 2, "a coordinator that asks on has not heard of it");
   t.equal(begun(), 1);
   next.take({ ...WISH, order: "order-2" });
-  await until("another order", () => runs().length === 2);
+  await untilFound("another order", () => runs().length === 2);
   t.equal(begun(), 2);
 });
 
@@ -80,7 +80,7 @@ t.test(
     const { upgrader, runs, keep, failures, begun, ended: isOver } = node(t, null);
     keep({ ...ended, state: "switching", failure: null });
     upgrader.take(WISH);
-    await until("a run", () => runs().length === 1 && isOver() === 1);
+    await untilFound("a run", () => runs().length === 1 && isOver() === 1);
     upgrader.take(WISH);
     t.same([begun(), failures()], [1, 0]);
   },

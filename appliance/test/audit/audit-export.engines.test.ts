@@ -20,9 +20,9 @@ import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { disclosing, erase } from "@resontech/vault/testing/privacy-requests";
 import { say } from "@resontech/vault/testing/say";
 import { VaultFixture } from "@resontech/vault/testing/vault-fixture";
-import { CallJournal } from "../../../parts/inference-gateway/src/records/call-journal.ts";
-import { CallRecorder } from "../../../parts/inference-gateway/src/records/call-recorder.ts";
-import { EndNotes } from "../../../parts/inference-gateway/src/records/end-notes.ts";
+import { CallJournal } from "@resontech/inference-gateway/call-journal";
+import { CallRecorder } from "@resontech/inference-gateway/call-recorder";
+import { EndNotes } from "@resontech/inference-gateway/end-notes";
 import {
   exportAudit,
   exportEvidence,

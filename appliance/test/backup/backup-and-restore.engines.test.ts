@@ -37,7 +37,7 @@ import type { PostgresShell } from "../../src/backup/postgres-archive.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { Layout } from "@resontech/frame/layout";
 import { hasPostgres, RunningPostgres, writePassword } from "./running-postgres.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 /** PostgreSQL looks up who runs it: the thirteenth is `nobody`. */
 const UID_BASE = 65_534 - 13;

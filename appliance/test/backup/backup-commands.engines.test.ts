@@ -21,7 +21,7 @@ import { DEFAULT_PORTS } from "@resontech/contracts/appliance-config";
 import Database from "better-sqlite3";
 import Docker from "dockerode";
 import t from "tap";
-import { startPodman } from "../../../agent/test/helper/podman-service.ts";
+import { startPodman } from "@resontech/house/podman-service";
 import { shippedProgram } from "@resontech/house/shipped-program";
 import { AuditdFixture } from "@resontech/auditd/testing/auditd-fixture";
 import { readLeaves } from "@resontech/audit/testing/read-leaves";
@@ -33,7 +33,7 @@ import {
 import { Layout } from "@resontech/frame/layout";
 import { openContext } from "../../src/supervise.ts";
 import { loadPostgresImage, servePostgres } from "./postgres-container.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 const run = promisify(execFile);
 const VERSION = "0.9.0";

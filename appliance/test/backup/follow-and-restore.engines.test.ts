@@ -15,7 +15,7 @@ import { takeBackup, type TakenBackup } from "@resontech/backup/take-backup";
 import { DEFAULT_PORTS } from "@resontech/contracts/appliance-config";
 import t, { type Test } from "tap";
 import { shippedProgram } from "@resontech/house/shipped-program";
-import { type OpenedDatabase, openDatabase } from "../../../coordinator/src/db/open-database.ts";
+import { type OpenedDatabase, openDatabase } from "@resontech/coordinator/open-database";
 import { makeBackupKeys, readBackupKeys } from "../../src/backup/backup-keys.ts";
 import { writeBackupSchedule } from "../../src/backup/backup-schedule.ts";
 import { readFollowed } from "../../src/backup/follow-state.ts";

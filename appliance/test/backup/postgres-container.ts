@@ -6,7 +6,7 @@ import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ensurePostgresImage } from "@resontech/airgap/postgres-image";
 import type Docker from "dockerode";
-import type { PodmanService } from "../../../agent/test/helper/podman-service.ts";
+import type { PodmanService } from "@resontech/house/podman-service";
 import { type PostgresShell, shellInContainer } from "../../src/backup/postgres-archive.ts";
 
 /** Of the appliance's default. */

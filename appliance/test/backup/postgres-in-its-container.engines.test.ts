@@ -6,7 +6,7 @@ import { PassThrough } from "node:stream";
 import { unpackFolder } from "@resontech/backup/folder-part";
 import Docker from "dockerode";
 import t from "tap";
-import { startPodman } from "../../../agent/test/helper/podman-service.ts";
+import { startPodman } from "@resontech/house/podman-service";
 import { postgresPart, shellInContainer } from "../../src/backup/postgres-archive.ts";
 import {
   askPostgres,
@@ -14,7 +14,7 @@ import {
   POSTGRES_UID,
   servePostgres,
 } from "./postgres-container.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 t.test("people come back from a copy that was made while one was being written", async (t) => {
   const dir = mkdtempSync(join(tmpdir(), "rt-pg-"));

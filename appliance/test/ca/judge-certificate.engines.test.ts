@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { writeFileSync } from "node:fs";
 import t from "tap";
 import { type Brought, judgeCertificate } from "../../src/ca/decisions/judge-certificate.ts";
-import { CustomersPki } from "./customers-pki.ts";
+import { CustomersPki } from "@resontech/house/customers-pki";
 
 const dir = t.testdir();
 const pki = new CustomersPki(join(dir, "pki"));

@@ -20,7 +20,7 @@ import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 import { answeringSupervisor } from "../supervisor/answering-supervisor.ts";
 import { auditdWithSocket } from "../audit/auditd-with-socket.ts";
-import { CustomersPki } from "../ca/customers-pki.ts";
+import { CustomersPki } from "@resontech/house/customers-pki";
 
 const asRoot = { skip: process.getuid?.() === 0 ? false : "only root gives files to others" };
 

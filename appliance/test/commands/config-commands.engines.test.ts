@@ -10,7 +10,7 @@ import { Command } from "commander";
 import t, { type Test } from "tap";
 import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { temporaryFolder } from "@resontech/house/temporary-folder";
-import { config as installed } from "../../../installer/test/helper/request.ts";
+import { config as installed } from "@resontech/installer/testing/request";
 import { addConfigCommands } from "../../src/commands/config-commands.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { prepare } from "../../src/first-boot/prepare.ts";

@@ -11,13 +11,13 @@ import { PARTS } from "@resontech/parts";
 import t from "tap";
 import { Value } from "typebox/value";
 import { temporaryFolder } from "@resontech/house/temporary-folder";
-import { config as installed } from "../../../installer/test/helper/request.ts";
+import { config as installed } from "@resontech/installer/testing/request";
 import { judgeCertificate } from "../../src/ca/decisions/judge-certificate.ts";
 import { giveUpCustomers, keepNext, putInForce } from "../../src/ca/door-certificate.ts";
 import { prepare, renewCertificates } from "../../src/first-boot/prepare.ts";
 import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
-import { CustomersPki } from "../ca/customers-pki.ts";
+import { CustomersPki } from "@resontech/house/customers-pki";
 
 const asRoot = { skip: process.getuid?.() === 0 ? false : "only root gives files to others" };
 const NAME = "gpu.hospital.example";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { json } from "node:stream/consumers";
 import t from "tap";
-import { writeImageLayout } from "../../../agent/test/helper/image-layout.ts";
+import { writeImageLayout } from "@resontech/house/image-layout";
 import { ImageArchive } from "../../src/images/image-archive.ts";
 
 const INVALID = { code: "image_invalid" };

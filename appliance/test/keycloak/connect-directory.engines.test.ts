@@ -16,7 +16,7 @@ import t from "tap";
 import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { RunningKeycloak } from "@resontech/house/running-keycloak";
-import { LDAP_READER, RunningSlapd } from "../../../parts/keycloak/test/helper/running-slapd.ts";
+import { LDAP_READER, RunningSlapd } from "@resontech/keycloak/testing/running-slapd";
 import { readConnections, writeDirectoryCa } from "../../src/config/connections.ts";
 import {
   connectDirectory,

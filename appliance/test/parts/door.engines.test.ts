@@ -11,7 +11,7 @@ import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { renderDoorConfig } from "@resontech/door/door-config";
 import { PARTS } from "@resontech/parts";
 import t from "tap";
-import { CustomersPki } from "../ca/customers-pki.ts";
+import { CustomersPki } from "@resontech/house/customers-pki";
 import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
 import { judgeCertificate } from "../../src/ca/decisions/judge-certificate.ts";
 import { giveUpCustomers, keepNext, putInForce } from "../../src/ca/door-certificate.ts";
@@ -25,7 +25,7 @@ import type { PartContext } from "../../src/parts/context.ts";
 import { declaredPart } from "../../src/parts/declared-part.ts";
 import { httpsGet } from "../../src/parts/health.ts";
 import type { Running } from "../../src/parts/part.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 const layout = new Layout(
   t.testdir({ etc: { secrets: {} }, current: { engines: {} } }),

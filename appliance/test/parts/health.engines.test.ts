@@ -8,9 +8,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isStopped } from "../helper/is-stopped.ts";
 import t, { type Test } from "tap";
 import { AuditdFixture } from "@resontech/auditd/testing/auditd-fixture";
-import { engineBinary } from "../../../coordinator/test/helper/engine-binary.ts";
+import { ensureEngine } from "@resontech/airgap/engines";
 import { firstBytes, closesConnection } from "../../src/parts/health.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 async function untilTrue(ask: () => Promise<boolean>): Promise<void> {
   for (const from = performance.now(); !(await ask()); await sleep(100))
@@ -29,11 +29,9 @@ async function seesStop(t: Test, pid: number, ask: () => Promise<boolean>): Prom
 
 t.test("a NATS that is stopped does not greet", async (t) => {
   const port = await freePort();
-  const nats = spawn(
-    await engineBinary("nats-server"),
-    ["--addr", "127.0.0.1", "--port", String(port)],
-    { stdio: "ignore" },
-  );
+  const nats = spawn(await ensureEngine("nats"), ["--addr", "127.0.0.1", "--port", String(port)], {
+    stdio: "ignore",
+  });
   t.teardown(() => nats.kill("SIGKILL"));
   await seesStop(
     t,

@@ -13,7 +13,7 @@ import { renderRegistryConfig } from "@resontech/registry/registry-config";
 import { pino } from "pino";
 import t, { type Test } from "tap";
 import { temporaryFolder } from "@resontech/house/temporary-folder";
-import { connectBus } from "../../../coordinator/src/bus/connect.ts";
+import { connectBus } from "@resontech/coordinator/connect-bus";
 import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
 import { writeTrust } from "../../src/ca/door-certificate.ts";
 import { ensureFolder, readableBy, writeOwned } from "../../src/config/owned-file.ts";
@@ -27,7 +27,7 @@ import type { PartContext } from "../../src/parts/context.ts";
 import { declaredPart } from "../../src/parts/declared-part.ts";
 import type { Part, Running } from "../../src/parts/part.ts";
 import { renewNow } from "../../src/supervisor/renew-certificates.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 const asRoot = { skip: process.getuid?.() === 0 ? false : "only root starts parts as others" };
 const DAY_MS = 86_400_000;

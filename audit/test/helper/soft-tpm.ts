@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import type { Test } from "tap";
 import { until } from "./until.ts";
-import { freePorts } from "../../../dev/free-port.ts";
+import { freePorts } from "@resontech/house/free-port";
 
 export const PCR = 7;
 const ONE = "1".repeat(64);

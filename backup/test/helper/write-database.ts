@@ -1,8 +1,8 @@
 /** A process that writes a database as fast as it can, and empties its log by what the coordinator has for that: `node write-database.ts FILE [PAUSE_MS]`. */
 import { setTimeout as pause } from "node:timers/promises";
 import { openDatabase } from "@resontech/frame/open-database";
-import { GroupCommit } from "../../../coordinator/src/db/group-commit.ts";
-import { WriteAheadLog } from "../../../coordinator/src/db/write-ahead-log.ts";
+import { GroupCommit } from "@resontech/coordinator/group-commit";
+import { WriteAheadLog } from "@resontech/coordinator/write-ahead-log";
 
 const [file = "", pauseMs = "0"] = process.argv.slice(2);
 const db = openDatabase(file, [

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } f
 import { join } from "node:path";
 import { ensureEngine } from "@resontech/airgap/engines";
 import t from "tap";
-import { type S3Engine, startS3Engine } from "../../../coordinator/test/helper/s3-engine.ts";
+import { type S3Engine, startS3Engine } from "@resontech/coordinator/testing/s3-engine";
 import { OpenedBackup } from "../../src/open/open-backup.ts";
 import { restoreObjects } from "../../src/open/restore-objects.ts";
 import { makeRecoveryKey, readRecoveryKey } from "../../src/recovery-key.ts";

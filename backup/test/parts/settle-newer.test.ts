@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openDatabase } from "@resontech/frame/open-database";
 import Database from "better-sqlite3";
 import t from "tap";
-import { MIGRATIONS } from "../../../coordinator/src/db/migrations.ts";
+import { MIGRATIONS } from "@resontech/coordinator/migrations";
 import { settleNewer } from "../../src/parts/settle-newer.ts";
 
 t.test("people, buckets and key pairs of after the backup are made again", async (t) => {

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openDatabase } from "@resontech/frame/open-database";
 import Database from "better-sqlite3";
 import t from "tap";
-import { startS3Engine } from "../../../coordinator/test/helper/s3-engine.ts";
+import { startS3Engine } from "@resontech/coordinator/testing/s3-engine";
 import { followDatabase, type FollowState } from "../../src/follow/follow-database.ts";
 import { OpenedBackup } from "../../src/open/open-backup.ts";
 import { checkObjects } from "../../src/open/restore-objects.ts";

@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ApprovalProof } from "@resontech/contracts/approval-proof";
 import t from "tap";
-import { pinStepUpKeys } from "../../../appliance/src/keycloak/pin-step-up-keys.ts";
 import { until } from "@resontech/audit/testing/until";
 import { gateOf, startedBoth } from "@resontech/vault/testing/started-both";
 import { say } from "@resontech/vault/testing/say";
 import { readLeaves } from "@resontech/audit/testing/read-leaves";
+import { pinStepUpKeys } from "@resontech/appliance/pin-step-up-keys";
 import { locationOf, PersonBrowser } from "../helper/person-browser.ts";
 import { SignInHouse, timeCode } from "../helper/sign-in-house.ts";
 

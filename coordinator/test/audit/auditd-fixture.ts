@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import { shippedProgram } from "@resontech/house/shipped-program";
-import { isListening } from "../../../dev/is-listening.ts";
+import { isListening } from "@resontech/house/is-listening";
 
 const run = promisify(execFile);
 const MAIN = shippedProgram("auditd");

@@ -5,8 +5,8 @@ import { exportLog } from "@resontech/audit/export";
 import { nodePlatform, verify } from "@resontech/verifier/judge";
 import type { DesiredMember, MemberEvent } from "@resontech/contracts/agent-protocol";
 import t, { type Test } from "tap";
-import { NodeRecords } from "../../../agent/src/audit/node-records.ts";
-import { SignedJournal } from "../../../agent/src/audit/signed-journal.ts";
+import { NodeRecords } from "@resontech/agent/node-records";
+import { SignedJournal } from "@resontech/agent/signed-journal";
 import { CoreFixture } from "../kernel/core-fixture.ts";
 import { CLEAN, type ScriptedAgent } from "../kernel/scripted-agent.ts";
 

@@ -10,12 +10,12 @@ import t from "tap";
 import { QUESTION_IDS, QUESTIONS } from "@resontech/contracts/audit-questions";
 import { exportLog } from "@resontech/audit/export";
 import { readLeaves } from "@resontech/audit/testing/read-leaves";
-import { fetchWithCa } from "../helper/fetch-with-ca.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { RunningCoordinator } from "../helper/running-coordinator.ts";
 import { joinAgent } from "../helper/join-agent.ts";
 import { goodBody, goodFiles, upload, uploadPredictor } from "../helper/workspace.ts";
-import { makeSigningRequest } from "../nodes/test-ca.ts";
-import { askQuestion } from "../../../cli/src/audit/questions.ts";
+import { makeSigningRequest } from "../nodes/node-certificates.ts";
+import { askQuestion } from "@resontech/cli/audit-questions";
 import { countAnswers } from "./count-answers.ts";
 
 const ANSWERS = join(import.meta.dirname, "../../../docs/auditor/answers.md");

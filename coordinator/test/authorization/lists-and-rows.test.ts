@@ -2,7 +2,7 @@
 import { KEY_SCOPES } from "@resontech/contracts/http-identity";
 import fc from "fast-check";
 import t from "tap";
-import { checkProperty } from "../../../dev/check-property.ts";
+import { checkProperty } from "@resontech/house/check-property";
 import { type Action, ACTIONS } from "../../src/authorization/actions.ts";
 import type { Given } from "../../src/authorization/cedar-principal.ts";
 import type { Caller, RoleGrant } from "../../src/authorization/caller.ts";

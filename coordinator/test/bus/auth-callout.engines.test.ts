@@ -5,7 +5,11 @@ import t from "tap";
 import { serveAuthCallout } from "../../src/bus/auth-callout.ts";
 import { connectBus, readSeed } from "../../src/bus/connect.ts";
 import { CertificateAuthority, certificateSha256 } from "../../src/nodes/certificate-authority.ts";
-import { makeForeignCertificate, makeSigningRequest, makeTestCa } from "../nodes/test-ca.ts";
+import {
+  makeForeignCertificate,
+  makeSigningRequest,
+  makeTestCa,
+} from "../nodes/node-certificates.ts";
 import { startNats } from "./nats-fixture.ts";
 
 t.test("a node is its certificate, and may say and hear only what is its own", async (t) => {

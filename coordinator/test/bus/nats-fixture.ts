@@ -4,8 +4,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAccount, createUser } from "@nats-io/nkeys";
 import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
-import type { TestCa } from "../nodes/test-ca.ts";
-import { engineBinary } from "../helper/engine-binary.ts";
+import type { TestCa } from "../nodes/node-certificates.ts";
+import { ensureEngine } from "@resontech/airgap/engines";
 
 export const FLEET_ACCOUNT = "FLEET";
 
@@ -84,7 +84,7 @@ export async function startNats(dir: string, ca: TestCa): Promise<NatsFixture> {
 export async function runNats(
   args: readonly string[],
 ): Promise<AsyncDisposable & { port: number; process: ChildProcess }> {
-  const child = spawn(await engineBinary("nats-server"), args, {
+  const child = spawn(await ensureEngine("nats"), args, {
     stdio: ["ignore", "ignore", "pipe"],
   });
   return {

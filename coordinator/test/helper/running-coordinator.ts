@@ -28,15 +28,12 @@ import { Seal } from "../../src/identity/seal.ts";
 import { setRoles } from "../../src/identity/role-holders.ts";
 import { insertSession } from "../../src/identity/sign-in/session-store.ts";
 import { type NatsFixture, startNats } from "../bus/nats-fixture.ts";
-import { makeTestCa } from "../nodes/test-ca.ts";
-import { fetchWithCa } from "./fetch-with-ca.ts";
+import { makeTestCa } from "../nodes/node-certificates.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { startS3BehindFront } from "./s3-behind-front.ts";
 import { type S3Engine, startS3Engine } from "./s3-engine.ts";
 import { TEST_IMAGE } from "./test-app.ts";
-import {
-  type DoorCertificates,
-  RunningDoor,
-} from "../../../parts/door/test/helper/running-door.ts";
+import { type DoorCertificates, RunningDoor } from "@resontech/door/testing/running-door";
 import { shippedProgram } from "@resontech/house/shipped-program";
 
 /** Keys of the coordinator's clients at Keycloak, and of sessions. */

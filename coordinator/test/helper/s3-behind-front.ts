@@ -10,10 +10,10 @@ import { s3Front } from "@resontech/s3-front/part";
 import { S3ObjectStore } from "../../src/storage/object-store.ts";
 import { S3Transport } from "../../src/storage/s3-transport.ts";
 import { S3Users } from "../../src/storage/s3-users.ts";
-import { engineBinary } from "./engine-binary.ts";
+import { ensureEngine } from "@resontech/airgap/engines";
 import type { S3Engine } from "./s3-engine.ts";
-import { makeTestCa } from "./test-ca.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { makeTestCa } from "@resontech/house/test-ca";
+import { freePort } from "@resontech/house/free-port";
 
 const REGION = "garage";
 const WITHIN_MS = 30_000;
@@ -23,11 +23,7 @@ type Beside = { auditSocket: string; coordinatorSocket: string };
 
 /** The real S3 engine with the real front before it, as an appliance has them: all requests go through the front. */
 export async function startS3BehindFront(dir: string, beside: Beside): Promise<S3Engine> {
-  const [ca, binary, port] = await Promise.all([
-    makeTestCa(dir),
-    engineBinary("versitygw"),
-    freePort(),
-  ]);
+  const [ca, binary, port] = await Promise.all([makeTestCa(dir), ensureEngine("s3"), freePort()]);
   const volumePath = join(dir, "s3-data");
   for (const path of [volumePath, join(dir, "s3-versions"), join(dir, "s3-iam")])
     mkdirSync(path, { mode: 0o700 });

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { S3ObjectStore } from "../../src/storage/object-store.ts";
 import { type S3Credentials, S3Transport } from "../../src/storage/s3-transport.ts";
 import { S3Users } from "../../src/storage/s3-users.ts";
-import { engineBinary } from "./engine-binary.ts";
-import { makeTestCa } from "./test-ca.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { ensureEngine } from "@resontech/airgap/engines";
+import { makeTestCa } from "@resontech/house/test-ca";
+import { freePort } from "@resontech/house/free-port";
 
 export type S3Engine = {
   endpoint: string;
@@ -27,7 +27,7 @@ export type S3Engine = {
 
 /** Starts the real S3 engine under `dir`, with TLS and versioning. */
 export async function startS3Engine(dir: string): Promise<S3Engine> {
-  const binary = await engineBinary("versitygw");
+  const binary = await ensureEngine("s3");
   const ca = await makeTestCa(dir);
   const volumePath = join(dir, "s3-data");
   for (const path of [volumePath, join(dir, "s3-versions"), join(dir, "s3-iam")])

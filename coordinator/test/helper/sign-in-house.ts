@@ -9,7 +9,7 @@ import { askKeycloak } from "@resontech/keycloak/address";
 import { applyRealm } from "@resontech/keycloak/apply-realm";
 import { realmDefinition } from "@resontech/keycloak/realm-definition";
 import { shippedProgram } from "@resontech/house/shipped-program";
-import { RunningDoor } from "../../../parts/door/test/helper/running-door.ts";
+import { RunningDoor } from "@resontech/door/testing/running-door";
 import { RunningKeycloak } from "@resontech/house/running-keycloak";
 import { ApprovalEffects } from "../../src/approvals/approval-effects.ts";
 import { ApprovalChanges } from "../../src/approvals/approval-changes.ts";

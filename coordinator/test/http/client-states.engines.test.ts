@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import { isTerminal, JOB_STATES, wireState } from "@resontech/contracts/job-states";
 import t from "tap";
-import { CLIENT_VERSIONS, clientPython, runPython } from "../helper/client-venv.ts";
+import { CLIENT_VERSIONS, clientPython, runPython } from "@resontech/house/client-venv";
 import { RunningCoordinator } from "../helper/running-coordinator.ts";
 import { goodBody, goodFiles, upload } from "../helper/workspace.ts";
 

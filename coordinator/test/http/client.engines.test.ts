@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { CLIENT_VERSIONS, clientPython, runPython } from "../helper/client-venv.ts";
+import { CLIENT_VERSIONS, clientPython, runPython } from "@resontech/house/client-venv";
 import { startS3Engine } from "../helper/s3-engine.ts";
 import { makeTestApp } from "../helper/test-app.ts";
-import { RunningDoor } from "../../../parts/door/test/helper/running-door.ts";
+import { RunningDoor } from "@resontech/door/testing/running-door";
 import { listenOnSocket } from "../../src/http/listen-on-socket.ts";
 import { zipOf } from "../helper/zip-of.ts";
 

@@ -9,10 +9,10 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import Fastify, { type FastifyInstance } from "fastify";
 import t from "tap";
-import { RunningDoor } from "../../../parts/door/test/helper/running-door.ts";
+import { RunningDoor } from "@resontech/door/testing/running-door";
 import { leaveSocket } from "../../src/http/leave-socket.ts";
 import { listenOnSocket } from "../../src/http/listen-on-socket.ts";
-import { makeTestCa } from "../helper/test-ca.ts";
+import { makeTestCa } from "@resontech/house/test-ca";
 
 // Short: a socket's path may have 107 bytes.
 const dir = mkdtempSync(join(tmpdir(), "rtl-"));

@@ -3,7 +3,7 @@ import Database from "better-sqlite3";
 import type { LiveAnswer } from "@resontech/contracts/live-socket";
 import t from "tap";
 import type { ApplianceRole } from "../../src/authorization/roles.ts";
-import { fetchWithCa } from "../helper/fetch-with-ca.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { LiveClient } from "../helper/live-client.ts";
 import { LOOK_MS } from "../../src/http/routes/live.ts";
 import { RunningCoordinator } from "../helper/running-coordinator.ts";

@@ -6,7 +6,7 @@ import { insertApproval } from "../../src/approvals/approval-store.ts";
 import { grantExport, setLeavesByApproval } from "../../src/storage/export-grants.ts";
 import { S3ObjectStore } from "../../src/storage/object-store.ts";
 import { S3Transport } from "../../src/storage/s3-transport.ts";
-import { fetchWithCa } from "../helper/fetch-with-ca.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { startS3Engine } from "../helper/s3-engine.ts";
 import { makeTestApp } from "../helper/test-app.ts";
 

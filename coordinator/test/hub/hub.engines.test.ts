@@ -3,11 +3,11 @@ import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { runPython } from "../helper/client-venv.ts";
+import { runPython } from "@resontech/house/client-venv";
 import { huggingFacePython } from "../helper/hugging-face-python.ts";
 import { startS3Engine } from "../helper/s3-engine.ts";
 import { makeTestApp } from "../helper/test-app.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 t.setTimeout(240_000);
 const dir = t.testdir();

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { SignJWT, type JWTPayload } from "jose";
 import t from "tap";
 import { OpenIdProvider, SignInRefused } from "../../src/identity/sign-in/open-id-provider.ts";
-import { makeTestCa } from "../helper/test-ca.ts";
+import { makeTestCa } from "@resontech/house/test-ca";
 
 const ca = await makeTestCa(t.testdir());
 const [realmKey, otherKey, clientKey] = [newKey(), newKey(), newKey()];

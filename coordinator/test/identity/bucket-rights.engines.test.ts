@@ -13,7 +13,7 @@ import { S3Transport } from "../../src/storage/s3-transport.ts";
 import { S3Users } from "../../src/storage/s3-users.ts";
 import { startS3Engine } from "../helper/s3-engine.ts";
 import { makeTestApp } from "../helper/test-app.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 const dir = t.testdir();
 const engine = await startS3Engine(dir);

@@ -10,9 +10,9 @@ import {
   prepareProvider,
   PROVIDER_CLIENT,
   PROVIDER_SECRET,
-} from "../../../parts/keycloak/test/helper/customer-provider.ts";
+} from "@resontech/keycloak/testing/customer-provider";
 import { RunningKeycloak } from "@resontech/house/running-keycloak";
-import { LDAP_READER, RunningSlapd } from "../../../parts/keycloak/test/helper/running-slapd.ts";
+import { LDAP_READER, RunningSlapd } from "@resontech/keycloak/testing/running-slapd";
 import { mapGroup } from "../../src/identity/directories/group-store.ts";
 import { LOOK_MS, lookAtAll } from "../../src/identity/leavers.ts";
 import { requestRoleOnRecord } from "../../src/identity/directories/request-role.ts";

@@ -9,7 +9,7 @@ import { KeycloakRefusedError } from "@resontech/keycloak/admin-api";
 import Fastify from "fastify";
 import { exportJWK, SignJWT } from "jose";
 import t from "tap";
-import { TestPki } from "../../../agent/test/helper/pki.ts";
+import { TestPki } from "@resontech/house/test-pki";
 import { ApiError } from "../../src/api-error.ts";
 import { API_AUDIENCE } from "../../src/identity/api-audience.ts";
 import { asApiError, errorReplies } from "../../src/http/error-replies.ts";

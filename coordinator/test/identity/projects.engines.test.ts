@@ -6,7 +6,7 @@ import t from "tap";
 import { findDefaultProject } from "../../src/identity/project-store.ts";
 import { setDisabled } from "../../src/identity/user-access.ts";
 import { type S3Credentials, S3Transport } from "../../src/storage/s3-transport.ts";
-import { fetchWithCa } from "../helper/fetch-with-ca.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { SignInHouse } from "../helper/sign-in-house.ts";
 
 t.setTimeout(240_000);

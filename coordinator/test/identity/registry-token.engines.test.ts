@@ -6,11 +6,11 @@ import { REGISTRY_TOKEN_ISSUER } from "@resontech/contracts/coordinator-config";
 import { renderRegistryConfig } from "@resontech/registry/registry-config";
 import t from "tap";
 import { RegistryTokens } from "../../src/identity/registry-tokens.ts";
-import { engineBinary } from "../helper/engine-binary.ts";
-import { fetchWithCa } from "../helper/fetch-with-ca.ts";
+import { ensureEngine } from "@resontech/airgap/engines";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { startS3Engine } from "../helper/s3-engine.ts";
 import { makeTestApp } from "../helper/test-app.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 const dir = t.testdir();
 const engine = await startS3Engine(dir);
@@ -44,7 +44,7 @@ writeFileSync(
     },
   }),
 );
-const registry = spawn(await engineBinary("registry"), ["serve", `${dir}/registry.json`], {
+const registry = spawn(await ensureEngine("registry"), ["serve", `${dir}/registry.json`], {
   stdio: "ignore",
 });
 const exited = once(registry, "exit");

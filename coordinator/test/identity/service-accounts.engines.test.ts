@@ -8,7 +8,7 @@ import type { InjectOptions } from "fastify";
 import t from "tap";
 import { findBucketOfProject, noteMade } from "../../src/identity/bucket-store.ts";
 import { findDefaultProject } from "../../src/identity/project-store.ts";
-import { fetchWithCa } from "../helper/fetch-with-ca.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { SignInHouse, type SignedInPerson } from "../helper/sign-in-house.ts";
 
 t.setTimeout(300_000);

@@ -4,7 +4,7 @@
  */
 import type { DeploymentState } from "@resontech/contracts/deployment-states";
 import type { CallCounts, Route } from "@resontech/contracts/inference-routes";
-import { Admission, type Verdict } from "../../../parts/inference-gateway/src/admission.ts";
+import { Admission, type Verdict } from "@resontech/inference-gateway/admission";
 import {
   type Deployment,
   type DeploymentEffect,

@@ -12,7 +12,7 @@ import { VolumeSync } from "../../src/storage/volume-sync.ts";
 import { type AuditdFixture, startAuditd } from "../audit/auditd-fixture.ts";
 import { type NatsFixture, startNats } from "../bus/nats-fixture.ts";
 import { type S3Engine, startS3Engine } from "../helper/s3-engine.ts";
-import { makeTestCa, type TestCa } from "../nodes/test-ca.ts";
+import { makeTestCa, type TestCa } from "../nodes/node-certificates.ts";
 import { memberImageOf } from "../../src/kernel/job-images.ts";
 import { ScriptedAgent } from "./scripted-agent.ts";
 

@@ -25,7 +25,7 @@ import {
 import type { Fence } from "@resontech/contracts/fence";
 import { type ProtocolVersions, versionsOf } from "@resontech/contracts/protocol-versions";
 import type { JoinTokens } from "../../src/nodes/join-tokens.ts";
-import { makeSigningRequest } from "../nodes/test-ca.ts";
+import { makeSigningRequest } from "../nodes/node-certificates.ts";
 
 const BEAT_MS = 5_000;
 /** A busy machine takes seconds for what a kernel does at once. */

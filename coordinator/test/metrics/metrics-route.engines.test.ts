@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import type { ApplianceFacts } from "@resontech/contracts/appliance-facts";
 import t from "tap";
-import { fetchWithCa } from "../helper/fetch-with-ca.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { joinAgent } from "../helper/join-agent.ts";
 import { RunningCoordinator } from "../helper/running-coordinator.ts";
 

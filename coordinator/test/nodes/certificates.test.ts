@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import t from "tap";
 import { makeAttemptRoot } from "../../src/nodes/attempt-certificates.ts";
 import { CertificateAuthority } from "../../src/nodes/certificate-authority.ts";
-import { makeSigningRequest, makeTestCa } from "./test-ca.ts";
+import { makeSigningRequest, makeTestCa } from "./node-certificates.ts";
 
 t.test(
   "a fresh certificate is valid for a clock that is hours behind, as one set to local time is",

@@ -7,7 +7,7 @@ import t from "tap";
 import { makeAttemptRoot, signAttemptLeaf } from "../../src/nodes/attempt-certificates.ts";
 import { CoreFixture } from "../kernel/core-fixture.ts";
 import { CLEAN } from "../kernel/scripted-agent.ts";
-import { makeSigningRequest } from "./test-ca.ts";
+import { makeSigningRequest } from "./node-certificates.ts";
 import { runnerSpecOf } from "../kernel/told-role.ts";
 
 /** Of the host, not a package. */

@@ -9,7 +9,7 @@ import { certificateSha256 } from "../../src/nodes/certificate-authority.ts";
 import * as x509 from "../../src/nodes/x509.ts";
 import { CoreFixture } from "../kernel/core-fixture.ts";
 import { ScriptedAgent } from "../kernel/scripted-agent.ts";
-import { makeSigningRequest } from "./test-ca.ts";
+import { makeSigningRequest } from "./node-certificates.ts";
 
 const P256 = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const DAY_MS = 86_400_000;

@@ -15,7 +15,7 @@ import {
   S3UnavailableError,
 } from "../../src/storage/s3-transport.ts";
 import { S3Users } from "../../src/storage/s3-users.ts";
-import { fetchWithCa } from "../helper/fetch-with-ca.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { startS3Engine } from "../helper/s3-engine.ts";
 
 const engine = await startS3Engine(t.testdir());

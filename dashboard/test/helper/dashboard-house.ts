@@ -2,16 +2,16 @@ import type { OperatorAnswer } from "@resontech/contracts/operator-routes";
 import type { JobLogsReply } from "@resontech/contracts/http-jobs";
 import { launchBrowser } from "@resontech/house/launch-browser";
 import type { Browser, BrowserContext } from "playwright-core";
-import type { ApplianceRole } from "../../../coordinator/src/authorization/roles.ts";
-import { joinAgent } from "../../../coordinator/test/helper/join-agent.ts";
-import { RunningCoordinator } from "../../../coordinator/test/helper/running-coordinator.ts";
+import type { ApplianceRole } from "@resontech/coordinator/roles";
+import { joinAgent } from "@resontech/coordinator/testing/join-agent";
+import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
 import {
   goodBody,
   goodFiles,
   upload,
   uploadPredictor,
-} from "../../../coordinator/test/helper/workspace.ts";
-import type { ScriptedAgent } from "../../../coordinator/test/kernel/scripted-agent.ts";
+} from "@resontech/coordinator/testing/workspace";
+import type { ScriptedAgent } from "@resontech/coordinator/testing/scripted-agent";
 
 type AddedUser = OperatorAnswer<"add-user">;
 

@@ -5,7 +5,7 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
   {
     because: "whoever connects then tries again by itself",
     where: {
-      "agent/test/helper/podman-service.ts": ["if (!existsSync(socket)) return false;"],
+      "house/src/engines/podman-service.ts": ["if (!existsSync(socket)) return false;"],
       "parts/audit-out/test/process.engines.test.ts": [
         'await until(() => existsSync(auditd.socket("audit-out")), 40_000);',
       ],
@@ -139,5 +139,10 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
         "await sleep(50);",
       ],
     },
+  },
+  {
+    because:
+      "a leaf that auditd has yet to sign for looks like none: nothing tells when the last one is covered",
+    where: { "house/src/installed/appliance-log.ts": ["await sleep(COVERED_MS);"] },
   },
 ];

@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { runChild } from "../run-child.ts";
 import type { LocalAppliance } from "./local-appliance.ts";
-import { llamaPython } from "../../../parts/inference-gateway/test/helper/llama-python.ts";
+import { llamaPython } from "../python/llama-python.ts";
 
 const AGAIN_MS = 200;
 

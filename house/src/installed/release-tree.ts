@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { DEFAULT_CACHE } from "@resontech/airgap/engines";
 import { runChild } from "../run-child.ts";
 import { type BundleSummary, repository } from "./local-appliance.ts";
-import { readRooms } from "../../../dev/tests/read-rooms.ts";
+import { readRooms } from "../read-rooms.ts";
 
 const ROOMS = "@resontech";
 const ARCHIVE_BYTES = 512 * 1024 ** 2;

@@ -17,7 +17,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
-import { type PodmanService, startPodman } from "../../../agent/test/helper/podman-service.ts";
+import { type PodmanService, startPodman } from "../engines/podman-service.ts";
 import type { LocalAppliance } from "./local-appliance.ts";
 import type { NetworkNamespace } from "../network/network-namespace.ts";
 

@@ -1,5 +1,5 @@
 import type { KeycloakAdmin } from "@resontech/keycloak/admin-api";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "../network/free-port.ts";
 import type { KeycloakPlace } from "../pool-client.ts";
 import { RunningKeycloak } from "./running-keycloak.ts";
 

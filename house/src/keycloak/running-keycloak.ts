@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { KeycloakAdmin } from "@resontech/keycloak/admin-api";
 import { askKeycloak, type KeycloakAddress } from "@resontech/keycloak/address";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "../network/free-port.ts";
 import { type KeycloakPlace, leaseKeycloak } from "../pool-client.ts";
 import { BOOTSTRAP, endKeycloak, launchKeycloak } from "./launch-keycloak.ts";
 import { type CertificateFiles, copyCertificate, makeCertificate } from "./make-certificate.ts";

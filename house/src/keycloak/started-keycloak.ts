@@ -13,7 +13,7 @@ import { resultId, StepCache } from "@resontech/airgap/step-cache";
 import type { KeycloakAdmin } from "@resontech/keycloak/admin-api";
 import { applyRealm } from "@resontech/keycloak/apply-realm";
 import { realmDefinition } from "@resontech/keycloak/realm-definition";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "../network/free-port.ts";
 import { endKeycloak, launchKeycloak } from "./launch-keycloak.ts";
 import { makeCertificate } from "./make-certificate.ts";
 

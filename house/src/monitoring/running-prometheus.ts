@@ -16,7 +16,7 @@ import {
   renderWebConfig,
 } from "@resontech/prometheus/prometheus-config";
 import { READER_NAME } from "@resontech/prometheus/reader-name";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "../network/free-port.ts";
 
 export type Reader = { cert: Buffer; key: Buffer } | null;
 export type Alert = {

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { CustomersPki } from "../../../appliance/test/ca/customers-pki.ts";
+import { CustomersPki } from "@resontech/house/customers-pki";
 import { type Ended, run } from "../helper/cut-installs.ts";
 import {
   APPLIANCE,

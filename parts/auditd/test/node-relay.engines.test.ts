@@ -8,12 +8,12 @@ import {
   type SignedNodeEvent,
 } from "@resontech/contracts/node-audit";
 import t, { type Test } from "tap";
-import { CertificateAuthority } from "../../../coordinator/src/nodes/certificate-authority.ts";
+import { CertificateAuthority } from "@resontech/coordinator/certificate-authority";
 import {
   makeForeignCertificate,
   makeSigningRequest,
   makeTestCa,
-} from "../../../coordinator/test/nodes/test-ca.ts";
+} from "@resontech/coordinator/testing/node-certificates";
 import { composeEvent, connectProducer } from "@resontech/audit/producer";
 import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { startedAuditd } from "./helper/auditd-fixture.ts";

@@ -7,13 +7,13 @@ import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import t, { type Test } from "tap";
 import { HostClock } from "../src/host/host-clock.ts";
 import { connectProducer } from "@resontech/audit/producer";
-import { isListening } from "../../../dev/is-listening.ts";
 import { until } from "@resontech/audit/testing/until";
 import { AuditdFixture, startedAuditd } from "./helper/auditd-fixture.ts";
 import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { verified } from "./helper/verified.ts";
 import { ADMIN, PEOPLE, StepUpPeople } from "@resontech/audit/testing/step-up-people";
+import { isListening } from "@resontech/house/is-listening";
 
 const OPERATOR = { sub: "appliance", kind: "operator" };
 const DECEMBER = Date.parse("2026-12-20T10:00:00Z");

@@ -6,7 +6,7 @@ import { connect as connectH2 } from "node:http2";
 import { request } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { makeTestCa } from "../../../coordinator/test/helper/test-ca.ts";
+import { makeTestCa } from "@resontech/house/test-ca";
 import { ask } from "./helper/ask.ts";
 import { coordinatorAt, end } from "./helper/back-ends.ts";
 import { RunningDoor } from "./helper/running-door.ts";

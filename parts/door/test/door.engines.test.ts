@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ERROR_CATALOGUE } from "@resontech/contracts/error-catalogue";
 import type { TLSSocket } from "node:tls";
 import t from "tap";
-import { makeTestCa } from "../../../coordinator/test/helper/test-ca.ts";
+import { makeTestCa } from "@resontech/house/test-ca";
 import { type Answer, ask, exchange, openTls, untilClosed } from "./helper/ask.ts";
 import {
   coordinatorAt,

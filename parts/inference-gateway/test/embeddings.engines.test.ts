@@ -9,13 +9,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { MAX_EMBEDDING_INPUTS } from "@resontech/contracts/openai-surface";
 import t from "tap";
-import { until } from "../../../agent/test/helper/engine-process.ts";
-import { makeTestCa } from "../../../coordinator/test/helper/test-ca.ts";
-import { RunningDoor } from "../../door/test/helper/running-door.ts";
-import { embeddingsPython } from "./helper/embeddings-python.ts";
+import { untilFound } from "@resontech/house/until-found";
+import { makeTestCa } from "@resontech/house/test-ca";
+import { RunningDoor } from "@resontech/door/testing/running-door";
+import { embeddingsPython } from "@resontech/house/embeddings-python";
 import { startEmbeddings } from "./helper/embeddings-replica.ts";
 import { RunningGateway } from "./helper/running-gateway.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 t.setTimeout(240_000);
 const run = promisify(execFile);
@@ -81,7 +81,7 @@ t.test("weights that can't be read end it, and its last word says so", async (t)
   ] as const) {
     writeFileSync(join(broken, "model.safetensors"), bytes);
     const program = start(name, broken);
-    await until("its last word", () => program.told().some(({ kind }) => kind === "failed"));
+    await untilFound("its last word", () => program.told().some(({ kind }) => kind === "failed"));
     t.match(program.told(), [{ kind: "failed", reason: "user_exception", message }], name);
     program.end();
   }
@@ -90,7 +90,7 @@ t.test("weights that can't be read end it, and its last word says so", async (t)
 t.test("vectors are the library's own, by both clients and in both forms", async (t) => {
   const program = start("replica", model);
   t.teardown(() => program.end());
-  await until("a replica", () => program.told().some(({ kind }) => kind === "ready"));
+  await untilFound("a replica", () => program.told().some(({ kind }) => kind === "ready"));
   const byPython = await client(python, "embed.py");
   const byNode = await client(process.execPath, "embed.ts");
   for (const [name, vectors] of [

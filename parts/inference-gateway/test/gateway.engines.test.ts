@@ -23,12 +23,12 @@ import type { ServingConfig } from "../src/config.ts";
 import type { PredictorSpec } from "@resontech/contracts/predictor-spec";
 import { pino } from "pino";
 import t from "tap";
-import { ServerBridge } from "../../../agent/src/substrate/container-host/network/server-bridge.ts";
-import { TestPki } from "../../../agent/test/helper/pki.ts";
 import { AuditdFixture } from "@resontech/auditd/testing/auditd-fixture";
 import { readLeaves } from "@resontech/audit/testing/read-leaves";
+import { ServerBridge } from "@resontech/agent/server-bridge";
+import { TestPki } from "@resontech/house/test-pki";
 import { openServing } from "../src/open-serving.ts";
-import { OutsideServer } from "./helper/outside-server.ts";
+import { OutsideServer } from "@resontech/house/outside-server";
 import { noWayOut } from "./helper/no-way-out.ts";
 import { Frontier, hashLeaf } from "@resontech/audit/format/tree/merkle";
 import {
@@ -73,7 +73,7 @@ class EchoPredictor:
             time.sleep(1.5)
         return {"said": data.decode("latin-1"), "bytes": len(data)}
 `;
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 const inner = await freePort();
 const root = join(dir, "replica");
 for (const folder of ["rt/job/scripts", "rt/events"])

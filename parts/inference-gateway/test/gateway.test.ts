@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import { type GatewayParts, makeGateway } from "../src/gateway.ts";
-import { SILENT_LOG as log } from "./helper/silent-log.ts";
+import { SILENT_LOG as log } from "@resontech/house/silent-log";
 
 type KnownRoutes = GatewayParts["routes"];
 

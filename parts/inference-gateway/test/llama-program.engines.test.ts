@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LlamaSpec } from "@resontech/contracts/llama-spec";
 import t from "tap";
-import { until } from "../../../agent/test/helper/engine-process.ts";
-import { llamaPython } from "./helper/llama-python.ts";
+import { untilFound } from "@resontech/house/until-found";
+import { llamaPython } from "@resontech/house/llama-python";
 import type { EngineReplica } from "./helper/engine-replica.ts";
 import { startLlama } from "./helper/llama-replica.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 t.setTimeout(240_000);
 const dir = mkdtempSync(join(tmpdir(), "rtl-"));
@@ -119,7 +119,7 @@ t.test("a sleeper wakes each time, and answers as before", async (t) => {
   for (let turn = 0; turn < 20; turn++) {
     replica.wish(2 * turn + 1, true);
     await replica.stands("asleep", 2 * turn + 1, 20_000);
-    await until("it stops", () => /\) T /.test(stat()), 20_000);
+    await untilFound("it stops", () => /\) T /.test(stat()), 20_000);
     // Longer than a hang would take to be seen, once.
     await sleep(turn === 0 ? 15_000 : 50);
     replica.wish(2 * turn + 2, false);
@@ -134,7 +134,7 @@ t.test("a stop ends it and its engine, while it loads and later", async (t) => {
   for (const isReady of [false, true]) {
     await using replica = await start(weights);
     if (isReady) await replica.ready();
-    else await until("an engine", () => replica.enginePid > 0);
+    else await untilFound("an engine", () => replica.enginePid > 0);
     replica.stop();
     t.equal(await replica.ended(), 143);
     t.notOk(replica.told().some(({ kind }) => kind === "failed"));

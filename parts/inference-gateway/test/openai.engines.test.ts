@@ -13,13 +13,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { fieldsOf, OPENAI_FIELDS } from "@resontech/contracts/openai-fields";
 import t from "tap";
-import { until } from "../../../agent/test/helper/engine-process.ts";
-import { makeTestCa } from "../../../coordinator/test/helper/test-ca.ts";
-import { RunningDoor } from "../../door/test/helper/running-door.ts";
-import { llamaPython } from "./helper/llama-python.ts";
+import { untilFound } from "@resontech/house/until-found";
+import { makeTestCa } from "@resontech/house/test-ca";
+import { RunningDoor } from "@resontech/door/testing/running-door";
+import { llamaPython } from "@resontech/house/llama-python";
 import { startLlama } from "./helper/llama-replica.ts";
 import { RunningGateway } from "./helper/running-gateway.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 t.setTimeout(240_000);
 const run = promisify(execFile);
@@ -233,7 +233,7 @@ type Completed = {
 async function lastUsage() {
   const lines = () => gateway.readCalls();
   const count = (kind: string) => lines().filter((line) => line.kind === kind).length;
-  await until("each call's end", () => count("call") > 0 && count("call") === count("end"));
+  await untilFound("each call's end", () => count("call") > 0 && count("call") === count("end"));
   return lines().findLast((line) => line.kind === "end")?.usage;
 }
 

@@ -12,12 +12,12 @@ import {
   type ContainerSpec,
 } from "@resontech/contracts/container-spec";
 import t from "tap";
-import { until } from "../../../agent/test/helper/engine-process.ts";
-import { writeHttpImage } from "../../../agent/test/helper/image-layout.ts";
-import { TestNode } from "../../../agent/test/helper/test-node.ts";
-import { TestSite } from "../../../agent/test/helper/test-site.ts";
+import { untilFound } from "@resontech/house/until-found";
+import { writeHttpImage } from "@resontech/house/image-layout";
+import { TestNode } from "@resontech/agent/testing/test-node";
+import { TestSite } from "@resontech/agent/testing/test-site";
 import { RunningGateway } from "./helper/running-gateway.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 t.setTimeout(280_000);
 const HOST = "127.0.0.1";
@@ -36,7 +36,7 @@ const sha256Of = (pem: string) =>
 await writeHttpImage(dir, join(dir, "image"));
 const image = node.image.add(join(dir, "image"));
 node.run();
-await until("registration", () => node.peer.registrations.length === 1);
+await untilFound("registration", () => node.peer.registrations.length === 1);
 const spec: ContainerSpec = {
   ...{ formatVersion: 1, command: ["./http-program"], directory: "/srv", port: 8080 },
   ...{ door: CONTAINER_DOOR, health: "/healthz", callLimitMs: 60_000 },
@@ -98,7 +98,7 @@ t.test("a call reaches the program's own path, and is on record without it", asy
   });
   t.match(await call("/inference/job-1/v1/models", { method: "GET" }), { text: "own models\n" });
   t.match(await call("/inference/job-1/nowhere", {}), { status: 404, text: /404 page not found/ });
-  await until("its record", () => serving.readCalls().filter(isEnd).length === 4);
+  await untilFound("its record", () => serving.readCalls().filter(isEnd).length === 4);
   const lines = serving.readCalls();
   t.ok(lines.filter((line) => line.kind === "call").every((line) => line.call === "own"));
   t.notMatch(JSON.stringify(lines), /echo|nowhere/);

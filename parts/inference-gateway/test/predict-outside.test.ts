@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Route } from "@resontech/contracts/inference-routes";
 import t, { type Test } from "tap";
 import { type CallLine, readCallLine } from "../src/records/call-line.ts";
-import { OutsideServer } from "./helper/outside-server.ts";
+import { OutsideServer } from "@resontech/house/outside-server";
 import { digestOf, PlayedGateway } from "./helper/played-gateway.ts";
 
 const KEY = "rpk_of-this-test";

@@ -6,9 +6,9 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { clientPython, runPython } from "../../../coordinator/test/helper/client-venv.ts";
-import { drawPredictKey } from "../../../coordinator/src/inference/predict-keys.ts";
-import { OutsideServer } from "./helper/outside-server.ts";
+import { clientPython, runPython } from "@resontech/house/client-venv";
+import { drawPredictKey } from "@resontech/coordinator/predict-keys";
+import { OutsideServer } from "@resontech/house/outside-server";
 import { PlayedGateway } from "./helper/played-gateway.ts";
 
 t.setTimeout(240_000);

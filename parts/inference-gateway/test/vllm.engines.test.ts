@@ -10,10 +10,10 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { until } from "../../../agent/test/helper/engine-process.ts";
+import { untilFound } from "@resontech/house/until-found";
 import { isReal, recorded, startVllm } from "./helper/vllm-replica.ts";
 import { RunningGateway } from "./helper/running-gateway.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 t.setTimeout(isReal ? 600_000 : 240_000);
 const KEY = "rpk_the-key-of-this-test";
@@ -104,7 +104,7 @@ t.test("what a call used is on record, as the engine counted it", async (t) => {
   const begun = gateway.readCalls().filter((line) => line.kind === "call").length;
   await askRecorded("chat");
   await askRecorded("chat stream");
-  await until("the ends of all calls", () => readEnds().length >= begun + 2);
+  await untilFound("the ends of all calls", () => readEnds().length >= begun + 2);
   const ends = readEnds();
   const usage = { promptTokens: 34, completionTokens: 8, isExact: true };
   t.match(ends.slice(-2), [
@@ -179,7 +179,7 @@ t.test("who hangs up frees the engine at once, in a stream and before it answers
     else await sleep(100);
     asked.destroy();
     if (isReal) await sleep(1_000);
-    else await until("the engine hears of it", () => aborted() > before, 20_000);
+    else await untilFound("the engine hears of it", () => aborted() > before, 20_000);
     t.match(await askRecorded("chat"), { status: 200 });
   }
   t.ok(Object.values(recorded.freeAfterHangUpS).every((seconds) => seconds < 1));
@@ -191,7 +191,7 @@ t.test("it sleeps where it stands, all of it, and answers as before", async (t) 
   for (const turn of [0, 2, 4]) {
     replica.wish(turn + 1, true);
     await replica.stands("asleep", turn + 1, 20_000);
-    await until("it stops", () => /\) T /.test(stat()), 20_000);
+    await untilFound("it stops", () => /\) T /.test(stat()), 20_000);
     replica.wish(turn + 2, false);
     await replica.stands("well", turn + 2, 10_000);
     t.equal(steady((await askRecorded("chat")).said), before);

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { RunningCoordinator } from "../../../coordinator/test/helper/running-coordinator.ts";
+import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
 import { ALERT_RULES } from "../src/alert-rules.ts";
 import { RunningPrometheus } from "@resontech/house/running-prometheus";
 import { until } from "@resontech/house/until";

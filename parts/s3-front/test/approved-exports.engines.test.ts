@@ -1,6 +1,6 @@
 /** Where a project's outputs leave by approval alone: nothing goes out that was not released, to whom, and until when. */
 import t from "tap";
-import { fetchWithCa } from "../../../coordinator/test/helper/fetch-with-ca.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { RunningFront } from "./helper/running-front.ts";
 
 const front = await RunningFront.create();

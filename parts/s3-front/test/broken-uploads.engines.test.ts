@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { fetchWithCa } from "../../../coordinator/test/helper/fetch-with-ca.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { RunningFront } from "./helper/running-front.ts";
 import { headText, RawConnection, signedHeaders } from "./helper/signed.ts";
 

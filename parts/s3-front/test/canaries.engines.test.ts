@@ -1,8 +1,8 @@
 /** A canary stands in every field of every operation at the S3 door that a caller may write, and in no leaf. */
 import { createHash } from "node:crypto";
 import t from "tap";
-import { fetchWithCa } from "../../../coordinator/test/helper/fetch-with-ca.ts";
-import type { S3RequestOptions } from "../../../coordinator/src/storage/s3-transport.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
+import type { S3RequestOptions } from "@resontech/coordinator/s3-transport";
 import { OPERATIONS, type Operation } from "../src/decisions/operations.ts";
 import { GRANTED_FIELDS } from "../src/decisions/request-fields.ts";
 import { RunningFront } from "./helper/running-front.ts";

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import t from "tap";
-import { clientPython } from "../../../coordinator/test/helper/client-venv.ts";
+import { clientPython } from "@resontech/house/client-venv";
 import { RunningFront } from "./helper/running-front.ts";
 
 const run = promisify(execFile);

@@ -8,7 +8,7 @@ import { exportLog } from "@resontech/audit/export";
 import { nodePlatform } from "@resontech/verifier/platform/platform-node";
 import type { Verdict } from "@resontech/verifier/verdicts";
 import { verify } from "@resontech/verifier/verify";
-import { fetchWithCa } from "../../../coordinator/test/helper/fetch-with-ca.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { RunningFront, type TestUser } from "./helper/running-front.ts";
 
 /** COMPLETENESS of all that the log holds now. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import type { StoredVersion } from "../../../coordinator/src/storage/decisions/collectable.ts";
+import type { StoredVersion } from "@resontech/coordinator/collectable";
 import { RunningFront, type TestUser } from "./helper/running-front.ts";
 import { headText, RawConnection, signedHeaders } from "./helper/signed.ts";
 

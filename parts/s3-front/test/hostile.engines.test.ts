@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { request as httpsRequest } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import type { S3Credentials } from "../../../coordinator/src/storage/s3-transport.ts";
-import { fetchWithCa } from "../../../coordinator/test/helper/fetch-with-ca.ts";
+import type { S3Credentials } from "@resontech/coordinator/s3-transport";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { RunningFront } from "./helper/running-front.ts";
 import { headText, RawConnection, signedHeaders } from "./helper/signed.ts";
 

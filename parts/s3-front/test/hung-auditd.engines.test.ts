@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { fetchWithCa } from "../../../coordinator/test/helper/fetch-with-ca.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { RunningFront } from "./helper/running-front.ts";
 
 const front = await RunningFront.create();

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { pino } from "pino";
 import t from "tap";
-import { makeTestCa } from "../../../coordinator/test/helper/test-ca.ts";
+import { makeTestCa } from "@resontech/house/test-ca";
 import type { Door } from "../src/http/door.ts";
 import { listen } from "../src/http/listen.ts";
 

@@ -1,7 +1,7 @@
 /** What our patches make of the engine (airgap/recipes/versitygw), as clients meet it. */
 import t from "tap";
-import { S3ResponseError } from "../../../coordinator/src/storage/s3-transport.ts";
-import { S3ObjectStore } from "../../../coordinator/src/storage/object-store.ts";
+import { S3ResponseError } from "@resontech/coordinator/s3-transport";
+import { S3ObjectStore } from "@resontech/coordinator/object-store";
 import { RunningFront, type TestUser } from "./helper/running-front.ts";
 
 const front = await RunningFront.create();

@@ -2,11 +2,8 @@
 import { createHash } from "node:crypto";
 import { AwsV4Signer } from "aws4fetch";
 import t from "tap";
-import {
-  S3ResponseError,
-  type S3Transport,
-} from "../../../coordinator/src/storage/s3-transport.ts";
-import { fetchWithCa } from "../../../coordinator/test/helper/fetch-with-ca.ts";
+import { S3ResponseError, type S3Transport } from "@resontech/coordinator/s3-transport";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { RunningFront } from "./helper/running-front.ts";
 import { headText, RawConnection, signedHeaders } from "./helper/signed.ts";
 

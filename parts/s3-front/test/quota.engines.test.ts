@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { LEAST_COST_BYTES } from "@resontech/contracts/storage-cost";
 import t from "tap";
-import { fetchWithCa } from "../../../coordinator/test/helper/fetch-with-ca.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { RunningFront, type TestUser } from "./helper/running-front.ts";
 import { headText, RawConnection, signedHeaders, statusOf } from "./helper/signed.ts";
 

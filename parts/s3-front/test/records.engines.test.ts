@@ -7,7 +7,7 @@ import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import { LEAST_COST_BYTES } from "@resontech/contracts/storage-cost";
 import { wholeLines } from "@resontech/house/whole-lines";
 import t from "tap";
-import { fetchWithCa } from "../../../coordinator/test/helper/fetch-with-ca.ts";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { RunningFront } from "./helper/running-front.ts";
 import { headText, RawConnection, signedHeaders, statusOf } from "./helper/signed.ts";
 

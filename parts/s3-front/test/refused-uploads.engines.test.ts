@@ -1,7 +1,7 @@
 /** What a client reads that sends the whole of its body before it listens: boto3, s3cmd and most others do. */
 import { connect, type TLSSocket } from "node:tls";
 import t from "tap";
-import type { S3Credentials } from "../../../coordinator/src/storage/s3-transport.ts";
+import type { S3Credentials } from "@resontech/coordinator/s3-transport";
 import { RunningFront } from "./helper/running-front.ts";
 import { headText, signedHeaders } from "./helper/signed.ts";
 

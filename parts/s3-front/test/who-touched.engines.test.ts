@@ -11,10 +11,7 @@ import { TokenFeed } from "@resontech/audit-out/search/token-feed";
 import { until } from "@resontech/audit/testing/until";
 import { erase } from "@resontech/vault/testing/privacy-requests";
 import { VaultFixture } from "@resontech/vault/testing/vault-fixture";
-import {
-  S3ResponseError,
-  type S3Transport,
-} from "../../../coordinator/src/storage/s3-transport.ts";
+import { S3ResponseError, type S3Transport } from "@resontech/coordinator/s3-transport";
 import { RunningFront } from "./helper/running-front.ts";
 
 type Row = {

@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync, rmSync, statSync, truncateSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
-import { signIn, signOut } from "../../../appliance/test/host-sessions/utmp-bytes.ts";
+import { signIn, signOut } from "@resontech/appliance/testing/utmp-bytes";
 import type { ApplianceLog } from "@resontech/house/appliance-log";
 
 const WTMP = "/var/log/wtmp";

@@ -1,6 +1,6 @@
 /** Every route of the API that leaves something in the log, asked so that it would be granted. */
 import { spawnSync } from "node:child_process";
-import { coordinatorAt } from "../../../appliance/src/first-boot/ask-coordinator.ts";
+import { coordinatorAt } from "@resontech/appliance/ask-coordinator";
 import type { LocalAppliance } from "@resontech/house/local-appliance";
 import type { ApplianceApi } from "@resontech/house/appliance-api";
 import { taskOf } from "@resontech/house/task-of";

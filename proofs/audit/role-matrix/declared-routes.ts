@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { DeclaredRoute } from "../../../coordinator/src/http/route-config.ts";
-import { startS3Engine } from "../../../coordinator/test/helper/s3-engine.ts";
-import { makeTestApp } from "../../../coordinator/test/helper/test-app.ts";
+import type { DeclaredRoute } from "@resontech/coordinator/route-config";
+import { startS3Engine } from "@resontech/coordinator/testing/s3-engine";
+import { makeTestApp } from "@resontech/coordinator/testing/test-app";
 
 /** What the API's routes declare, read of the same app that the coordinator serves. */
 export async function declaredRoutes(): Promise<readonly DeclaredRoute[]> {

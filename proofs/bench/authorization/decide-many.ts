@@ -22,9 +22,7 @@ async function decideMany(decisions: number, seed: number): Promise<object> {
   globalThis.gc?.();
   const before = process.memoryUsage().rss;
   const { decide } = await import("@resontech/coordinator/decide");
-  const { policiesInForce } = await import(
-    "../../../coordinator/src/authorization/policies-in-force.ts"
-  );
+  const { policiesInForce } = await import("@resontech/coordinator/policies-in-force");
   const from = performance.now();
   const policies = policiesInForce();
   const loadMs = performance.now() - from;

@@ -1,5 +1,5 @@
 import type { DesiredMember } from "@resontech/contracts/agent-protocol";
-import type { ScriptedAgent } from "../../../coordinator/test/kernel/scripted-agent.ts";
+import type { ScriptedAgent } from "@resontech/coordinator/testing/scripted-agent";
 import type { World } from "./world.ts";
 
 /** A federation of two sites that runs, its agent driven by the proof. */

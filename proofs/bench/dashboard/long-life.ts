@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CDPSession, Page } from "playwright-core";
 import type { DesiredMember } from "@resontech/contracts/agent-protocol";
-import type { ScriptedAgent } from "../../../coordinator/test/kernel/scripted-agent.ts";
+import type { ScriptedAgent } from "@resontech/coordinator/testing/scripted-agent";
 import { type Figure, rounded } from "./figure.ts";
 import { visit } from "./visit.ts";
 import type { World } from "./world.ts";

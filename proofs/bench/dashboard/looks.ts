@@ -2,8 +2,8 @@
 import type { Page } from "playwright-core";
 import { JOB_STATES, MEMBER_STATES } from "@resontech/contracts/job-states";
 import { NODE_STATES } from "@resontech/contracts/node-states";
-import { accessibilityFaults } from "../../../dashboard/test/helper/accessibility.ts";
-import { jobWord, memberWord, nodeWord } from "../../../dashboard/src/ui/state-word.ts";
+import { accessibilityFaults } from "@resontech/house/accessibility";
+import { jobWord, memberWord, nodeWord } from "@resontech/dashboard/state-word";
 import type { Figure } from "./figure.ts";
 import { visit } from "./visit.ts";
 import { PATHS } from "./paths.ts";

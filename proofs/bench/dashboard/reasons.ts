@@ -1,7 +1,7 @@
 /** Figure 6: whatever ends or holds a job is told as a sentence with what to do, soon. */
-import { CLEAN } from "../../../coordinator/test/kernel/scripted-agent.ts";
-import { REASONS, reasonWords } from "../../../coordinator/src/kernel/decisions/reasons.ts";
-import { federation } from "../../../coordinator/src/workloads/federation/federation.ts";
+import { CLEAN } from "@resontech/coordinator/testing/scripted-agent";
+import { REASONS, reasonWords } from "@resontech/coordinator/reasons";
+import { federation } from "@resontech/coordinator/federation";
 import { type Figure, rounded } from "./figure.ts";
 import { visit } from "./visit.ts";
 import type { LiveJob } from "./live-job.ts";

@@ -10,7 +10,7 @@ import {
   type ApplianceRole,
   type ProjectRole,
 } from "@resontech/coordinator/roles";
-import { PAGES } from "../../../dashboard/src/app/pages.ts";
+import { PAGES } from "@resontech/dashboard/pages";
 import { type Figure, rounded } from "./figure.ts";
 import { visit } from "./visit.ts";
 import { PATHS } from "./paths.ts";

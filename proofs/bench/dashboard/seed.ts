@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { AGENT_REASONS, KERNEL_REASONS } from "@resontech/contracts/job-reasons";
 import Database from "better-sqlite3";
-import { REASONS } from "../../../coordinator/src/kernel/decisions/reasons.ts";
-import type { S3Engine } from "../../../coordinator/test/helper/s3-engine.ts";
+import { REASONS } from "@resontech/coordinator/reasons";
+import type { S3Engine } from "@resontech/coordinator/testing/s3-engine";
 import { seededRandom } from "../../seeded-random.ts";
 
 export type Owner = { userId: string; project: string; bucketAlias: string };

@@ -1,8 +1,8 @@
 /** Figure 8: when a tab that is live and unused is signed out, and who may open a connection. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { LiveClient } from "../../../coordinator/test/helper/live-client.ts";
-import { DashboardHouse } from "../../../dashboard/test/helper/dashboard-house.ts";
+import { LiveClient } from "@resontech/coordinator/testing/live-client";
+import { DashboardHouse } from "@resontech/dashboard/testing/dashboard-house";
 import { type Figure, rounded } from "./figure.ts";
 import { visit } from "./visit.ts";
 

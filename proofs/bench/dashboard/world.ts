@@ -1,7 +1,7 @@
 /** What the figures are measured on: the large appliance, its people, and a page of each. */
 import type { Page } from "playwright-core";
 import type { ApplianceRole } from "@resontech/coordinator/roles";
-import { DashboardHouse } from "../../../dashboard/test/helper/dashboard-house.ts";
+import { DashboardHouse } from "@resontech/dashboard/testing/dashboard-house";
 import { type Owner, seedLogs, seedRows } from "./seed.ts";
 
 export type AddedUser = Awaited<ReturnType<DashboardHouse["addUser"]>>;

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { StepCache } from "@resontech/airgap/step-cache";
 import type { LoadTarget } from "./load.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 const run = promisify(execFile);
 const cache = new StepCache(join(import.meta.dirname, "../../../.cache/test-venvs"));

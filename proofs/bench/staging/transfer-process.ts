@@ -2,8 +2,8 @@
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import { EventLoopLag } from "@resontech/frame/event-loop-lag";
-import { offThread } from "../../../agent/src/off-thread/off-thread.ts";
-import { Uploader } from "../../../agent/src/outputs/uploader.ts";
+import { offThread } from "@resontech/agent/off-thread";
+import { Uploader } from "@resontech/agent/uploader";
 
 export type StageOrder = {
   do: "stage";

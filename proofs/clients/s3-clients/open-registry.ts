@@ -8,13 +8,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { REGISTRY_TOKEN_ISSUER } from "@resontech/contracts/coordinator-config";
 import { renderRegistryConfig } from "@resontech/registry/registry-config";
 import { linkRelease } from "@resontech/registry/link-release";
-import { RegistryTokens } from "../../../coordinator/src/identity/registry-tokens.ts";
-import { engineBinary } from "../../../coordinator/test/helper/engine-binary.ts";
-import { fetchWithCa } from "../../../coordinator/test/helper/fetch-with-ca.ts";
-import { startS3Engine } from "../../../coordinator/test/helper/s3-engine.ts";
-import { makeTestApp } from "../../../coordinator/test/helper/test-app.ts";
-import { makeRelease } from "../../../parts/registry/test/helper/small-release.ts";
-import { freePort } from "../../../dev/free-port.ts";
+import { RegistryTokens } from "@resontech/coordinator/registry-tokens";
+import { ensureEngine } from "@resontech/airgap/engines";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
+import { startS3Engine } from "@resontech/coordinator/testing/s3-engine";
+import { makeTestApp } from "@resontech/coordinator/testing/test-app";
+import { makeRelease } from "@resontech/registry/testing/small-release";
+import { freePort } from "@resontech/house/free-port";
 
 const SERVICE = "registry.proof";
 const LOGIN_S = 600;
@@ -90,7 +90,7 @@ export async function openRegistry(folder: string): Promise<OpenRegistry> {
       },
     }),
   );
-  const registry = spawn(await engineBinary("registry"), ["serve", configFile], {
+  const registry = spawn(await ensureEngine("registry"), ["serve", configFile], {
     stdio: "ignore",
   });
   const exited = once(registry, "exit");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { buildPublishedGo } from "@resontech/airgap/published-go";
 import { StepCache } from "@resontech/airgap/step-cache";
-import { clientPython } from "../../../coordinator/test/helper/client-venv.ts";
+import { clientPython } from "@resontech/house/client-venv";
 
 const run = promisify(execFile);
 const cache = new StepCache(join(import.meta.dirname, "../../../.cache/clients"));

@@ -8,7 +8,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { createServer, request, type Server } from "node:https";
 import { buffer } from "node:stream/consumers";
 import { S3ResponseError } from "@resontech/coordinator/s3-transport";
-import type { RunningFront, TestUser } from "../../../parts/s3-front/test/helper/running-front.ts";
+import type { RunningFront, TestUser } from "@resontech/s3-front/testing/running-front";
 
 /** What a new bucket may be asked to be. */
 const OF_BUCKETS = ["x-amz-bucket-object-lock-enabled", "x-amz-object-ownership"];

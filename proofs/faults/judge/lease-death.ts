@@ -5,8 +5,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { bootTimeNs, toMs } from "../../../agent/src/boot-clock.ts";
-import { leaseFolder } from "../../../agent/src/lease/lease-file.ts";
+import { bootTimeNs, toMs } from "@resontech/agent/boot-clock";
+import { leaseFolder } from "@resontech/agent/lease-file";
 import { isRunningProcess } from "../watch/is-running-process.ts";
 import { type ContainerProcess, endedMembers } from "@resontech/house/member-containers";
 

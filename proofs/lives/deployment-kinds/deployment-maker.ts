@@ -2,12 +2,12 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { writeHttpImage } from "../../../agent/test/helper/image-layout.ts";
+import { writeHttpImage } from "@resontech/house/image-layout";
 import { type ApiAnswer, ApplianceApi } from "@resontech/house/appliance-api";
 import { runChild } from "@resontech/house/run-child";
 import type { LocalAppliance } from "@resontech/house/local-appliance";
-import { embeddingsPython } from "../../../parts/inference-gateway/test/helper/embeddings-python.ts";
-import { llamaPython } from "../../../parts/inference-gateway/test/helper/llama-python.ts";
+import { embeddingsPython } from "@resontech/house/embeddings-python";
+import { llamaPython } from "@resontech/house/llama-python";
 import type { ProofAppliance } from "@resontech/house/proof-appliance";
 
 /** Says how many tensors the job left, and what the first begins with. */

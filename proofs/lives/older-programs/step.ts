@@ -6,8 +6,8 @@
  */
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { KernelWorld as KernelWorldOfToday } from "../../../coordinator/test/kernel/kernel-world.ts";
-import type { SimAgent as SimAgentOfToday } from "../../../coordinator/test/kernel/sim-agent.ts";
+import type { KernelWorld as KernelWorldOfToday } from "@resontech/coordinator/testing/kernel-world";
+import type { SimAgent as SimAgentOfToday } from "@resontech/coordinator/testing/sim-agent";
 
 type WorldModule = { KernelWorld: typeof KernelWorldOfToday };
 type AgentModule = { SimAgent: typeof SimAgentOfToday };

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import t from "tap";
-import { checkProperty } from "../../../dev/check-property.ts";
 import { canonicalJson } from "@resontech/audit/format/event/canonical-json";
 import { canonicalFault, readCanonical } from "../../src/leaf/canonical.ts";
+import { checkProperty } from "@resontech/house/check-property";
 
 /** What a quick look may take for something else. */
 const NAMES = [

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import t from "tap";
-import { checkProperty } from "../../../dev/check-property.ts";
 import catalogue from "../../src/leaf/catalogue.json" with { type: "json" };
 import { canonicalJson } from "@resontech/audit/format/event/canonical-json";
 import type { Schema } from "../../src/leaf/schema.ts";
 import { type Leaf, MAX_LEAF_BYTES } from "../../src/leaf/leaf.ts";
 import { plainLeaf } from "../../src/leaf/plain-leaf.ts";
 import { readLeaf, readThoroughly } from "../../src/leaf/read-leaf.ts";
+import { checkProperty } from "@resontech/house/check-property";
 
 const TYPES = Object.entries(
   catalogue.types as unknown as Record<

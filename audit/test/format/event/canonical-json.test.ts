@@ -1,9 +1,9 @@
 import canonicalize from "canonicalize";
 import fc from "fast-check";
 import t from "tap";
-import { checkProperty } from "../../../../dev/check-property.ts";
 import { canonicalJson } from "../../../src/format/event/canonical-json.ts";
 import { canonicalFault } from "@resontech/verifier/leaf/canonical";
+import { checkProperty } from "@resontech/house/check-property";
 
 const wellFormed = fc.string({ unit: "binary" }).filter((text) => text.isWellFormed());
 const { value } = fc.letrec((tie) => ({

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import t from "tap";
-import { checkProperty } from "../../../../dev/check-property.ts";
 import { canonicalJson } from "../../../src/format/event/canonical-json.ts";
 import { leafOf, sentText } from "../../../src/format/event/leaf.ts";
+import { checkProperty } from "@resontech/house/check-property";
 
 /** Texts that look like the places that are looked for. */
 const misleading = fc.constantFrom(

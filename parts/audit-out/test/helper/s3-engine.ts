@@ -9,7 +9,7 @@ import type { Test } from "tap";
 import type { S3Store } from "../../src/worm/s3-request.ts";
 import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { until } from "@resontech/audit/testing/until";
-import { freePort } from "../../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 /** @param isVersioning false: a store without versions can't lock */
 export async function startS3Engine(t: Test, isVersioning = true): Promise<S3Store> {

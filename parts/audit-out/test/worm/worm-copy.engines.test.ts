@@ -24,7 +24,7 @@ import { keyLists, WrittenLog } from "../helper/written-log.ts";
 import { silent } from "../helper/silent.ts";
 import { until } from "@resontech/audit/testing/until";
 import { startS3Engine } from "../helper/s3-engine.ts";
-import { freePort } from "../../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 const never = new AbortController().signal;
 const call = (store: S3Store, options: S3Call): Promise<S3Answer> => callS3(store, options, never);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ensureHaproxy } from "@resontech/airgap/haproxy";
 import { type DoorSettings, renderDoorConfig } from "../../src/door-config.ts";
-import { freePort } from "../../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 /** Of a server certificate for `localhost`, and of who vouches for it. */
 export type DoorCertificates = { caFile: string; certFile: string; keyFile: string };

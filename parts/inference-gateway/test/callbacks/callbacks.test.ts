@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
-import { TestPki } from "../../../../agent/test/helper/pki.ts";
+import { TestPki } from "@resontech/house/test-pki";
 import type { Callback } from "../../src/callbacks/callback.ts";
 import { Callbacks } from "../../src/callbacks/callbacks.ts";
 import { CallbackSpool } from "../../src/callbacks/callback-spool.ts";
@@ -14,8 +14,8 @@ import { postCallback } from "../../src/callbacks/post-callback.ts";
 import { Outbound } from "../../src/outbound/outbound.ts";
 import type { OutLine } from "../../src/records/call-line.ts";
 import { keptAnswer, SECRET } from "../helper/kept-answer.ts";
-import { OutsideServer } from "../helper/outside-server.ts";
-import { SILENT_LOG as log } from "../helper/silent-log.ts";
+import { OutsideServer } from "@resontech/house/outside-server";
+import { SILENT_LOG as log } from "@resontech/house/silent-log";
 
 const pki = await TestPki.make(`${t.testdir()}/pki`, "127.0.0.1");
 const identity = {

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { TestPki } from "../../../../agent/test/helper/pki.ts";
-import { OutsideServer } from "../helper/outside-server.ts";
+import { TestPki } from "@resontech/house/test-pki";
+import { OutsideServer } from "@resontech/house/outside-server";
 
 t.setTimeout(120_000);
 const KEEPER = join(import.meta.dirname, "../helper/callback-keeper.ts");

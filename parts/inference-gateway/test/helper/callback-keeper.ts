@@ -10,7 +10,7 @@ import { Callbacks } from "../../src/callbacks/callbacks.ts";
 import { CallbackSpool } from "../../src/callbacks/callback-spool.ts";
 import { Outbound } from "../../src/outbound/outbound.ts";
 import { keptAnswer, SECRET } from "./kept-answer.ts";
-import { SILENT_LOG as log } from "./silent-log.ts";
+import { SILENT_LOG as log } from "@resontech/house/silent-log";
 
 const [dir = "", port = "", root = "", count = ""] = process.argv.slice(2);
 const allowed = { host: "localhost", port: Number(port), networks: ["127.0.0.0/8"] };

@@ -23,12 +23,12 @@ import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { DeploymentNumbers, UsageRow } from "@resontech/contracts/gateway-numbers";
 import type { OutboundHost } from "../../src/outbound/outbound-hosts.ts";
 import type { CallerKey, Route } from "@resontech/contracts/inference-routes";
-import { ServerBridge } from "../../../../agent/src/substrate/container-host/network/server-bridge.ts";
-import { TestPki } from "../../../../agent/test/helper/pki.ts";
+import { ServerBridge } from "@resontech/agent/server-bridge";
+import { TestPki } from "@resontech/house/test-pki";
 import { openGateway } from "../../src/open-serving.ts";
 import { noWayOut } from "./no-way-out.ts";
-import { SILENT_LOG as log } from "./silent-log.ts";
-import { freePort } from "../../../../dev/free-port.ts";
+import { SILENT_LOG as log } from "@resontech/house/silent-log";
+import { freePort } from "@resontech/house/free-port";
 
 const HOST = "127.0.0.1";
 const certificateOf = (pem: string) =>

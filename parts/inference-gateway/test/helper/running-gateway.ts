@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Route, ROUTES_EVERY_MS } from "@resontech/contracts/inference-routes";
 import { pino } from "pino";
-import { ServerBridge } from "../../../../agent/src/substrate/container-host/network/server-bridge.ts";
-import { TestPki } from "../../../../agent/test/helper/pki.ts";
-import { isListening } from "../../../../dev/is-listening.ts";
+import { ServerBridge } from "@resontech/agent/server-bridge";
+import { TestPki } from "@resontech/house/test-pki";
+import { isListening } from "@resontech/house/is-listening";
 import { shippedProgram } from "@resontech/house/shipped-program";
 import { AuditdFixture } from "@resontech/auditd/testing/auditd-fixture";
 import { CALLS_FOLDER } from "../../part.ts";
@@ -17,7 +17,7 @@ import { openServing } from "../../src/open-serving.ts";
 import { noWayOut } from "./no-way-out.ts";
 import { JOURNAL_NAME } from "../../src/records/call-journal.ts";
 import { type CallLine, readCallLine } from "../../src/records/call-line.ts";
-import { freePort } from "../../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 const HOST = "127.0.0.1";
 const sha256Of = (pem: string) =>

@@ -3,10 +3,10 @@ import { buffer } from "node:stream/consumers";
 import { readFileSync } from "node:fs";
 import type { OutboundHost } from "../../src/outbound/outbound-hosts.ts";
 import t, { type Test } from "tap";
-import { TestPki } from "../../../../agent/test/helper/pki.ts";
+import { TestPki } from "@resontech/house/test-pki";
 import { fetchUrl } from "../../src/outbound/fetch-url.ts";
 import { Outbound } from "../../src/outbound/outbound.ts";
-import { OutsideServer } from "../helper/outside-server.ts";
+import { OutsideServer } from "@resontech/house/outside-server";
 
 const pki = await TestPki.make(`${t.testdir()}/pki`, "127.0.0.1");
 const identity = {

@@ -11,7 +11,7 @@ import {
   copyCertificate,
   makeCertificate,
 } from "@resontech/house/make-certificate";
-import { freePort } from "../../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 const run = promisify(execFile);
 const START_MS = 10_000;

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ensureEngine } from "@resontech/airgap/engines";
 import { renderRegistryConfig } from "../../src/registry-config.ts";
-import { freePort } from "../../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 /** The engine's numeric user: neither root nor the owner of a blob. */
 const UID = 64_250;

@@ -12,37 +12,24 @@ import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import { pino } from "pino";
 import { AuditdFixture } from "@resontech/auditd/testing/auditd-fixture";
 import { readLeaves } from "@resontech/audit/testing/read-leaves";
-import { S3_FRONT } from "../../../../coordinator/src/authorization/caller.ts";
-import { insertApproval } from "../../../../coordinator/src/approvals/approval-store.ts";
-import { openDatabase, type OpenedDatabase } from "../../../../coordinator/src/db/open-database.ts";
-import { answerFront } from "../../../../coordinator/src/front/answer-front.ts";
-import { FrontServer } from "../../../../coordinator/src/front/front-server.ts";
-import { insertUser, setProjectQuota } from "../../../../coordinator/src/identity/bucket-store.ts";
-import {
-  notePendingPair,
-  promotePair,
-  settlePair,
-} from "../../../../coordinator/src/identity/pair-store.ts";
-import {
-  BUCKET_RIGHTS,
-  bucketPolicy,
-} from "../../../../coordinator/src/storage/decisions/bucket-policy.ts";
-import {
-  grantExport,
-  setLeavesByApproval,
-} from "../../../../coordinator/src/storage/export-grants.ts";
-import { S3ObjectStore } from "../../../../coordinator/src/storage/object-store.ts";
-import {
-  type S3Credentials,
-  S3Transport,
-} from "../../../../coordinator/src/storage/s3-transport.ts";
-import { S3Users } from "../../../../coordinator/src/storage/s3-users.ts";
-import { engineBinary } from "../../../../coordinator/test/helper/engine-binary.ts";
-import { makeTestCa, type TestCa } from "../../../../coordinator/test/helper/test-ca.ts";
+import { S3_FRONT } from "@resontech/coordinator/caller";
+import { insertApproval } from "@resontech/coordinator/approval-store";
+import { openDatabase, type OpenedDatabase } from "@resontech/coordinator/open-database";
+import { answerFront } from "@resontech/coordinator/answer-front";
+import { FrontServer } from "@resontech/coordinator/front-server";
+import { insertUser, setProjectQuota } from "@resontech/coordinator/bucket-store";
+import { notePendingPair, promotePair, settlePair } from "@resontech/coordinator/pair-store";
+import { BUCKET_RIGHTS, bucketPolicy } from "@resontech/coordinator/bucket-policy";
+import { grantExport, setLeavesByApproval } from "@resontech/coordinator/export-grants";
+import { S3ObjectStore } from "@resontech/coordinator/object-store";
+import { type S3Credentials, S3Transport } from "@resontech/coordinator/s3-transport";
+import { S3Users } from "@resontech/coordinator/s3-users";
+import { ensureEngine } from "@resontech/airgap/engines";
+import { makeTestCa, type TestCa } from "@resontech/house/test-ca";
 import { shippedProgram } from "@resontech/house/shipped-program";
 import { s3Front } from "../../part.ts";
 import type { S3FrontConfig } from "../../src/config.ts";
-import { freePort } from "../../../../dev/free-port.ts";
+import { freePort } from "@resontech/house/free-port";
 
 const MAIN = shippedProgram("s3-front");
 const REGION = "garage";
@@ -125,11 +112,7 @@ export class RunningFront implements AsyncDisposable {
   static async create(options: Options = {}): Promise<RunningFront> {
     // Short: a socket's path may have 107 bytes.
     const dir = mkdtempSync(join(tmpdir(), "rtf-"));
-    const [ca, binary, port] = await Promise.all([
-      makeTestCa(dir),
-      engineBinary("versitygw"),
-      freePort(),
-    ]);
+    const [ca, binary, port] = await Promise.all([makeTestCa(dir), ensureEngine("s3"), freePort()]);
     const running = new RunningFront(dir, ca, binary, port, options);
     try {
       running.auditd.init();

@@ -1,6 +1,6 @@
 import { AwsV4Signer } from "aws4fetch";
-import type { S3Credentials } from "../../../../coordinator/src/storage/s3-transport.ts";
-import { fetchWithCa } from "../../../../coordinator/test/helper/fetch-with-ca.ts";
+import type { S3Credentials } from "@resontech/coordinator/s3-transport";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import type { RunningFront } from "./running-front.ts";
 
 export type Ask = {

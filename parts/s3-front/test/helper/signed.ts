@@ -1,7 +1,7 @@
 /** Requests as a client would sign them, sent byte for byte: what S3Transport would never send. */
 import { connect, type TLSSocket } from "node:tls";
 import { AwsV4Signer } from "aws4fetch";
-import type { S3Credentials } from "../../../../coordinator/src/storage/s3-transport.ts";
+import type { S3Credentials } from "@resontech/coordinator/s3-transport";
 import type { RunningFront } from "./running-front.ts";
 
 /** Headers that `aws4fetch` signed for one request, without the body's. */

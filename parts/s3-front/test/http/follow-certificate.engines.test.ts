@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type TLSSocket } from "node:tls";
 import { pino } from "pino";
 import t from "tap";
-import { TestPki } from "../../../../agent/test/helper/pki.ts";
+import { TestPki } from "@resontech/house/test-pki";
 import { followCertificate } from "../../src/http/follow-certificate.ts";
 
 t.test(

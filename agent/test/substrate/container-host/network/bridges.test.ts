@@ -7,9 +7,9 @@ import { pino } from "pino";
 import t, { type Test } from "tap";
 import { ClientBridge } from "../../../../src/substrate/container-host/network/client-bridge.ts";
 import { ServerBridge } from "../../../../src/substrate/container-host/network/server-bridge.ts";
-import { until } from "../../../helper/engine-process.ts";
-import { TestPki } from "../../../helper/pki.ts";
-import { freePort } from "../../../../../dev/free-port.ts";
+import { untilFound } from "@resontech/house/until-found";
+import { TestPki } from "@resontech/house/test-pki";
+import { freePort } from "@resontech/house/free-port";
 
 const HOST = "127.0.0.1";
 /** The least time for which Linux puts off an acknowledgement. */
@@ -71,7 +71,7 @@ function portOf(server: Server): number {
 }
 
 async function enter(port: number, allowHalfOpen = false): Promise<Socket> {
-  return await until("a way through", async () => {
+  return await untilFound("a way through", async () => {
     const socket = connect({ port, host: HOST, localAddress: CONTAINER, allowHalfOpen });
     socket.on("error", () => undefined);
     return await once(socket, "connect").then(
@@ -161,7 +161,7 @@ t.test(
       ...{ attempt: "b", listen: { host: HOST, port }, subnet: SUBNET, identity: away, log },
       far: { ...far, port: await freePort() },
     });
-    await until(
+    await untilFound(
       "two tries",
       () => said.filter((line) => line.includes("ECONNREFUSED")).length >= 2,
     );
@@ -174,7 +174,7 @@ t.test("while a job's network is not there, its server is sought nowhere else", 
   let connections = 0;
   // For documentation (RFC 5737): of no interface, and of no job network that another test makes.
   const { inner, lines } = await span(t, () => (connections += 1), "203.0.113.1");
-  await until("a try", async () => lines.some((line) => line.includes("EADDRNOTAVAIL")));
+  await untilFound("a try", async () => lines.some((line) => line.includes("EADDRNOTAVAIL")));
   await t.rejects(once(connect({ port: inner, host: HOST }), "connect"), { code: "ECONNREFUSED" });
   t.equal(connections, 0);
 });
@@ -231,7 +231,7 @@ t.test("strangers and connections are bounded; a refusal is told once", async (t
   );
   let closed = 0;
   for (const stranger of strangers) stranger.once("close", () => (closed += 1));
-  await until("a third of them is gone", () => closed === 32, 5_000).catch(() =>
+  await untilFound("a third of them is gone", () => closed === 32, 5_000).catch(() =>
     t.comment(`${closed} are`),
   );
   const late = connect({ port: outer, host: HOST }).on("error", () => undefined);
@@ -245,10 +245,10 @@ t.test("strangers and connections are bounded; a refusal is told once", async (t
     for (const socket of more) socket.resume();
     sockets.push(...more);
     // Through to the server before the next ones come: a burst meets the bound on strangers first.
-    await until("through", () => connections.length >= Math.min(sockets.length, 256));
+    await untilFound("through", () => connections.length >= Math.min(sockets.length, 256));
   }
   const count = () => sockets.filter(({ closed }) => closed).length;
-  await until(
+  await untilFound(
     "what is over the limit is gone",
     () => count() === sockets.length - 256,
     5_000,

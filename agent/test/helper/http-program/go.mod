@@ -1,3 +1,0 @@
-module resontech.appliance/agent/test/http-program
-
-go 1.26

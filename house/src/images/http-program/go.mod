@@ -1,0 +1,3 @@
+module resontech.appliance/house/http-program
+
+go 1.26
