@@ -36,7 +36,7 @@ export const AGENT_PROTOCOL = { min: 1, max: 6 } as const;
 /** From this version on the coordinator says which image a worker is tried with. */
 export const TRIAL_SINCE = 3;
 /** From this version on members that are replicas have a {@link ReplicaSpec}, and tell how they stand. */
-export const REPLICA_SPEC_SINCE = 4;
+export const STANDING_SINCE = 4;
 /** Agents of version 1 refuse fields that they do not know; a later one that is older than the field passes it over. */
 export const PRINTED_METRICS_SINCE = 2;
 /** From this version on an agent's PID 1 attends to programs that know nothing of us. */

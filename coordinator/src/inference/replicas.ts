@@ -1,5 +1,5 @@
 /** The replicas of jobs that have some and run: which there are, how many more are wanted, and the end of one. Who wants how many is decided elsewhere. */
-import { REPLICA_SPEC_SINCE } from "@resontech/contracts/agent-protocol";
+import { STANDING_SINCE } from "@resontech/contracts/agent-protocol";
 import type { MemberState } from "@resontech/contracts/job-states";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { KernelTables } from "../kernel/kernel-tables.ts";
@@ -41,7 +41,7 @@ export class Replicas {
     this.#of = db.prepare<[string], ReplicaRow>(
       `SELECT members.id, members.state, members.desired, members.is_ready, nodes.state = 'SUSPECT' AS is_suspect, nodes.is_cordoned,
          members.wish_order, members.wishes_sleep, members.standing, members.standing_order,
-         coalesce(workers.kind = 'cpu' AND nodes.agent_protocol >= ${REPLICA_SPEC_SINCE} AND nodes.agent_protocol_at = nodes.registered_at, 0) AS can_sleep
+         coalesce(workers.kind = 'cpu' AND nodes.agent_protocol >= ${STANDING_SINCE} AND nodes.agent_protocol_at = nodes.registered_at, 0) AS can_sleep
        FROM attempts JOIN members ON members.attempt_id = attempts.id JOIN nodes ON nodes.id = members.node_id
        LEFT JOIN workers ON workers.id = members.worker_id
        WHERE attempts.job_id = ? AND attempts.is_replica = 1 AND attempts.ended_at IS NULL ORDER BY attempts.number`,

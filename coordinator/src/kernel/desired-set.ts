@@ -3,7 +3,7 @@ import {
   type DesiredReply,
   PRINTED_METRICS_SINCE,
   type StagedInput,
-  REPLICA_SPEC_SINCE,
+  STANDING_SINCE,
 } from "@resontech/contracts/agent-protocol";
 import type { WriteHandle } from "../db/open-database.ts";
 import { agentProtocolOf } from "./agent-protocol-of.ts";
@@ -135,7 +135,7 @@ export class DesiredSets {
         refusesNonFinite: members.refusesNonFinite(job),
       }),
       ...(bridge === null ? {} : { bridge }),
-      ...(workload.maySleep && this.#speaks(member.node_id, REPLICA_SPEC_SINCE)
+      ...(workload.maySleep && this.#speaks(member.node_id, STANDING_SINCE)
         ? { wish: { order: member.wish_order, asleep: member.wishes_sleep === 1 } }
         : {}),
       inputs: inputs.map(({ id, kind, target, size_bytes, etag, sha256 }) => ({

@@ -1,5 +1,5 @@
 /** A deployment on the real kernel, with agents in memory that say what a replica's node says. */
-import { type MemberEvent, REPLICA_SPEC_SINCE } from "@resontech/contracts/agent-protocol";
+import { type MemberEvent, STANDING_SINCE } from "@resontech/contracts/agent-protocol";
 import type { Test } from "tap";
 import type { Deployment as Asked } from "../../src/workloads/predictor/predictor.ts";
 import type { Scaling } from "../../src/workloads/predictor/scaling.ts";
@@ -71,7 +71,7 @@ export class ReplicaWorld {
     t: Test,
     workers: readonly number[],
     scaling: Scaling,
-    protocol = REPLICA_SPEC_SINCE - 1,
+    protocol = STANDING_SINCE - 1,
   ): Promise<ReplicaWorld> {
     const made = new ReplicaWorld();
     t.teardown(() => made.world[Symbol.dispose]());

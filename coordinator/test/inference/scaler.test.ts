@@ -1,5 +1,5 @@
 /** From what the gateways say to members that are placed and ended, on the real kernel. */
-import { REPLICA_SPEC_SINCE } from "@resontech/contracts/agent-protocol";
+import { STANDING_SINCE } from "@resontech/contracts/agent-protocol";
 import t, { type Test } from "tap";
 import type { Load } from "../../src/inference/decisions/deployment.ts";
 import { DeploymentTable, saveDeployment } from "../../src/inference/deployment-table.ts";
@@ -83,12 +83,7 @@ t.test("replicas come with calls and go without them, to none, and a call wakes 
 
 t.test("the last replica sleeps, wakes for a call, and goes for a job that waits", async (t) => {
   const scaling = { min: 0, max: 1, targetOngoing: 2 };
-  const { made, world, calls, seconds, deployment } = await scaled(
-    t,
-    [1],
-    scaling,
-    REPLICA_SPEC_SINCE,
-  );
+  const { made, world, calls, seconds, deployment } = await scaled(t, [1], scaling, STANDING_SINCE);
   const [replica] = made.members();
   const standing = () =>
     new DeploymentTable(world.read).routes()[0]?.replicas.map(({ isOpen }) => isOpen);
@@ -124,7 +119,7 @@ t.test("the last replica sleeps, wakes for a call, and goes for a job that waits
 
 t.test("who asks for another delay sleeps after it, and not while a replica is new", async (t) => {
   const scaling = { min: 0, max: 1, targetOngoing: 2, downAfterMs: 10_000 };
-  const { seconds, deployment } = await scaled(t, [1], scaling, REPLICA_SPEC_SINCE);
+  const { seconds, deployment } = await scaled(t, [1], scaling, STANDING_SINCE);
   await seconds(50, 5);
   t.match(deployment(), { state: "HOT" });
   await seconds(60, 5);
