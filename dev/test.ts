@@ -21,7 +21,7 @@ import {
 import { ProcessSampler } from "./tests/process-sampler.ts";
 import { endSharedDaemons } from "./tests/shared-daemons.ts";
 import { readRecordedCosts, writeRecordedCosts } from "./tests/recorded-costs.ts";
-import { describeRun, judgeRun } from "./tests/report-run.ts";
+import { describeRun, evaluateRun } from "./tests/report-run.ts";
 import { commitOf, costsOfTiers, recordRun, thisMachine } from "./tests/run-record.ts";
 import { runTests, type TierFiles, type TierOutcome } from "./tests/run-tests.ts";
 import { testFiles } from "./tests/test-files.ts";
@@ -106,7 +106,7 @@ const report = {
   mayBeNothing: options.since !== null && chosen.length === 0,
   cpuSeconds: machineCpuSeconds() - cpuBefore - busySeconds,
 };
-const end = judgeRun(report);
+const end = evaluateRun(report);
 for (const text of describeRun(report, end)) process.stdout.write(`\n${text}\n`);
 phases.say(
   `phases in seconds: ${JSON.stringify(phases.seconds)}, in all ${phases.totalSeconds}; ${Math.round(report.cpuSeconds)} s of this machine's CPU`,

@@ -24,7 +24,7 @@ import { readRelease } from "./release.ts";
 import { runBackups } from "./backup/run-backups.ts";
 import { renewDaily } from "./supervisor/renew-certificates.ts";
 import { startSupervisor, stopSupervisor } from "./supervisor/detached.ts";
-import { settleSwitch } from "./supervisor/settle-switch.ts";
+import { reconcileSwitch } from "./supervisor/reconcile-switch.ts";
 import { tellPutBack } from "./backup/tell-put-back.ts";
 import { Supervisor } from "./supervisor/supervisor.ts";
 import { writeFacts } from "./write-facts.ts";
@@ -200,7 +200,7 @@ export async function supervise(root: string): Promise<void> {
     await using _putBack = putBackTold(context, record, log);
     await using _backups = scheduledBackups(context, log);
     await using _facts = applianceFacts(context, supervisor, log);
-    settleSwitch(layout);
+    reconcileSwitch(layout);
     log.info({ release: context.release.version }, "supervising");
     await run(supervisor);
   });

@@ -1,5 +1,5 @@
 import t from "tap";
-import { describeRun, judgeRun, type RunReport } from "../tests/report-run.ts";
+import { describeRun, evaluateRun, type RunReport } from "../tests/report-run.ts";
 import { judge } from "../tests/run-tests.ts";
 
 const FILE = "a/test/x.engines.test.ts";
@@ -25,36 +25,36 @@ const report = (changes: Partial<RunReport> = {}): RunReport => ({
 });
 
 t.test("a run ends with what passed and failed; what was cached is told apart", async (t) => {
-  t.match(judgeRun(report()), { isGood: true, closing: "5 passed, 0 failed" });
-  t.match(judgeRun(report({ cached: new Map([["b", verdict]]) })), {
+  t.match(evaluateRun(report()), { isGood: true, closing: "5 passed, 0 failed" });
+  t.match(evaluateRun(report({ cached: new Map([["b", verdict]]) })), {
     ...{ isGood: true, closing: "5 passed, 0 failed, 7 cached" },
   });
 });
 
 t.test("failures, leftovers and files over their budget make a run bad", async (t) => {
   const failed = new Map([["engines" as const, { ...outcome, failures: [failure] }]]);
-  t.match(judgeRun(report({ outcomes: failed })), { isGood: false, failed: 1 });
-  t.match(judgeRun(report({ leftovers: ["a folder"] })), { isGood: false, failed: 1 });
+  t.match(evaluateRun(report({ outcomes: failed })), { isGood: false, failed: 1 });
+  t.match(evaluateRun(report({ leftovers: ["a folder"] })), { isGood: false, failed: 1 });
   const costs = [{ file: FILE, cpuSeconds: 61, partsSeconds: 0, wallSeconds: 3 }];
   const dear = report({ outcomes: new Map([["engines", { ...outcome, costs }]]) });
-  t.match(judgeRun(dear), { isGood: false, closing: "5 passed, 1 failed" });
-  t.match(describeRun(dear, judgeRun(dear)).at(-1), /61\.0 s of CPU/);
-  t.match(judgeRun({ ...dear, isBusy: true }), { isGood: true });
+  t.match(evaluateRun(dear), { isGood: false, closing: "5 passed, 1 failed" });
+  t.match(describeRun(dear, evaluateRun(dear)).at(-1), /61\.0 s of CPU/);
+  t.match(evaluateRun({ ...dear, isBusy: true }), { isGood: true });
   const making = { ...outcome, costs, makers: new Set([FILE]) };
-  t.match(judgeRun(report({ outcomes: new Map([["engines", making]]) })), { isGood: true });
+  t.match(evaluateRun(report({ outcomes: new Map([["engines", making]]) })), { isGood: true });
 });
 
 t.test("a run in which nothing ran is bad, unless nothing could be reached", async (t) => {
-  t.equal(judgeRun(report({ outcomes: new Map() })).isGood, false);
-  t.equal(judgeRun(report({ outcomes: new Map(), mayBeNothing: true })).isGood, true);
+  t.equal(evaluateRun(report({ outcomes: new Map() })).isGood, false);
+  t.equal(evaluateRun(report({ outcomes: new Map(), mayBeNothing: true })).isGood, true);
   t.equal(
-    judgeRun(report({ outcomes: new Map(), cached: new Map([["b", verdict]]) })).isGood,
+    evaluateRun(report({ outcomes: new Map(), cached: new Map([["b", verdict]]) })).isGood,
     true,
   );
 });
 
 t.test("a part of one file is not told as one that several share", async (t) => {
-  const said = describeRun(report(), judgeRun(report())).join("\n");
+  const said = describeRun(report(), evaluateRun(report())).join("\n");
   t.match(said, "    4.0  build");
   t.match(said, "    4.0  the run itself");
 });

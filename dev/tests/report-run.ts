@@ -38,7 +38,13 @@ export type RunEnd = {
   closing: string;
 };
 
-export function judgeRun({ outcomes, cached, leftovers, isBusy, mayBeNothing }: RunReport): RunEnd {
+export function evaluateRun({
+  outcomes,
+  cached,
+  leftovers,
+  isBusy,
+  mayBeNothing,
+}: RunReport): RunEnd {
   const { passed, skipped, failures } = sumUp(outcomes.values());
   const judged = [...outcomes.values()].flatMap(({ costs, makers }) =>
     costs.filter(({ file }) => !makers.has(file)),

@@ -21,7 +21,7 @@ import { requireFit } from "./preflight/require-fit.ts";
 import type { InstallRequest } from "./request.ts";
 import { progressOf, runInstall } from "./run-install.ts";
 import { progressBar, say } from "./say.ts";
-import { settleHostTools } from "./settle-host-tools.ts";
+import { reconcileHostTools } from "./reconcile-host-tools.ts";
 import { readStagedRelease } from "./steps/current-release.ts";
 import { planSteps } from "./plan-steps.ts";
 import { makeRoot, rootState } from "./steps/root-folder.ts";
@@ -50,7 +50,7 @@ export async function installVerified(
   const startedAt = performance.now();
   const { root } = asked;
   const facts = await readHostFacts(root, useByAppliance(root, asked.config, bundle.release));
-  const request = settleHostTools(asked, bundle.release, facts);
+  const request = reconcileHostTools(asked, bundle.release, facts);
   const steps = planSteps(request, bundle);
   const journal = new Journal(root);
   const { done } = progressOf(journal, request, bundle);

@@ -19,11 +19,11 @@ import { Journal } from "./journal.ts";
 import { READY_WITHIN_MS } from "./node/await-ready.ts";
 import { joinNode } from "./node/join.ts";
 import { addJoinOptions, type JoinFlags, toJoinRequest } from "./node/join-options.ts";
-import { judgeInstalled } from "./preflight/judge-installed.ts";
+import { evaluateInstalled } from "./preflight/evaluate-installed.ts";
 import { leave } from "./node/leave.ts";
 import { DEFAULT_NODE_ROOT } from "./node-root.ts";
 import { showJoined } from "./node/show-joined.ts";
-import { settleUpgrade, upgradeNode } from "./node/upgrade-node.ts";
+import { reconcileUpgrade, upgradeNode } from "./node/upgrade-node.ts";
 import { rename } from "./rename/rename.ts";
 import { resume } from "./resume.ts";
 import { rollback } from "./upgrade/rollback.ts";
@@ -120,7 +120,7 @@ program
   .description("look at the host as an install does, and print what was found as JSON")
   .option("--root <dir>", "install root", DEFAULT_ROOT)
   .action(async (options: { root: string }) => {
-    process.stdout.write(`${JSON.stringify(await judgeInstalled(resolve(options.root)))}\n`);
+    process.stdout.write(`${JSON.stringify(await evaluateInstalled(resolve(options.root)))}\n`);
   });
 
 program
@@ -171,7 +171,7 @@ program
       const { order, release, source = null } = options;
       const root = resolve(options.root);
       const waitMs = secondsOf(options.wait) * 1_000;
-      if (options.settle) return await settleUpgrade(root, waitMs);
+      if (options.settle) return await reconcileUpgrade(root, waitMs);
       if (order === undefined || release === undefined)
         throw new OptionInvalidError("--order and --release are needed, or --settle");
       await upgradeNode({ ...{ root, order, release, source, waitMs } });

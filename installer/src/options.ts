@@ -158,7 +158,7 @@ export function applyInstalled(command: Command, installed: InstallRequest | nul
       command.setOptionValueWithSource(key, value, "config");
 }
 
-/** The way back of {@link toConfig}: the flags that a configuration comes of. Whose tools are called is kept by settleHostTools. */
+/** The way back of {@link toConfig}: the flags that a configuration comes of. Whose tools are called is kept by reconcileHostTools. */
 function flagsOf({ username, config }: InstallRequest): Record<string, string> {
   const { instance, appliance, customer, address, name, ports, agent, containerEngine } = config;
   const { jobPorts, jobUids } = config;

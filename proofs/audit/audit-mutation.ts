@@ -23,7 +23,7 @@ import {
 import { drawBits, type Wanted } from "./mutation/draw-bits.ts";
 import { flipped } from "./mutation/flipped.ts";
 import { flipPolicy } from "./mutation/flip-policy.ts";
-import type { Tallies, Tally, Work } from "./mutation/judge-bits.ts";
+import type { Tallies, Tally, Work } from "./mutation/evaluate-bits.ts";
 import { headOf, type TilePart } from "./mutation/layout.ts";
 import { MixedEntries } from "./mutation/mixed-entries.ts";
 import { makeWitnessedLog, type WitnessedLog } from "./mutation/witnessed-log.ts";
@@ -240,7 +240,7 @@ async function judged(tar: Uint8Array, policy: Uint8Array, bits: Float64Array): 
   return await Promise.all(
     Array.from({ length: threads }, async (_, thread) => {
       const work: Work = { tar, policy, bits: bits.filter((__, at) => at % threads === thread) };
-      const worker = new Worker(new URL("mutation/judge-bits.ts", import.meta.url), {
+      const worker = new Worker(new URL("mutation/evaluate-bits.ts", import.meta.url), {
         workerData: work,
       });
       const [tallies] = (await once(worker, "message")) as [Tallies];

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import t from "tap";
-import { brokenPromises } from "../audit/crash/judge-log.ts";
-import { unlistedNextKeys } from "../audit/crash/judge-turn.ts";
+import { brokenPromises } from "../audit/crash/evaluate-log.ts";
+import { unlistedNextKeys } from "../audit/crash/evaluate-turn.ts";
 import { leavesOf, type ReadLog, type ReadShard, rootsAt } from "../audit/crash/read-log.ts";
 
 type Entry = { type: string; op?: string; phase?: string; detail?: Record<string, unknown> };

@@ -8,7 +8,7 @@ import { parseCheckpoint, Refused } from "./input/note.ts";
 import type { Platform } from "./platform/platform.ts";
 import { parsePolicy } from "./signatures/policy.ts";
 import { fail, notChecked, pass, type Verdict, type Verdicts } from "./verdicts.ts";
-import { judgeSignature } from "./signatures/judge-signature.ts";
+import { evaluateSignature } from "./signatures/evaluate-signature.ts";
 import { UNKNOWN_KIND, witnessing } from "./signatures/witnessed.ts";
 
 export const PROOF_HEADER = "c2sp.org/tlog-proof@v1\n";
@@ -60,7 +60,7 @@ export async function verifyProof(
     else {
       report.event = textOf(leaf);
       const leafHash = platform.sha256(concat(Uint8Array.of(0), leaf));
-      verdicts.INTEGRITY = judgeInclusion(leafHash, index, hashes, checkpoint, platform);
+      verdicts.INTEGRITY = evaluateInclusion(leafHash, index, hashes, checkpoint, platform);
     }
     if (policy === null) {
       const selfAsserted: Verdict = {
@@ -72,7 +72,7 @@ export async function verifyProof(
       return report;
     }
     const trusted = parsePolicy(policy, platform);
-    verdicts.SIGNATURE = await judgeSignature(checkpoint, trusted, platform);
+    verdicts.SIGNATURE = await evaluateSignature(checkpoint, trusted, platform);
     if (trusted.quorum === "none")
       verdicts.WITNESSED = notChecked("the policy asks for no witness (quorum none)");
     else {
@@ -128,7 +128,7 @@ function parseProof(bytes: Uint8Array): Proof {
 }
 
 /** RFC 9162 §2.1.3.2, the same tree as RFC 6962's. */
-export function judgeInclusion(
+export function evaluateInclusion(
   leafHash: Uint8Array,
   index: number,
   hashes: readonly Uint8Array[],

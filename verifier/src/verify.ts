@@ -4,7 +4,7 @@
  */
 import { ArchiveReader } from "./input/archive.ts";
 import { base64, hex } from "./input/bytes.ts";
-import type { CallsJudged } from "./calls/judge-calls.ts";
+import type { CallsJudged } from "./calls/evaluate-calls.ts";
 import { Completeness, type Findings } from "./completeness/completeness.ts";
 import {
   Disclosures,
@@ -14,7 +14,7 @@ import {
 } from "./disclosures/disclosures.ts";
 import type { ErasureElsewhere } from "./disclosures/erasures.ts";
 import type { ProofReport } from "./event-proof.ts";
-import { judgeSignature } from "./signatures/judge-signature.ts";
+import { evaluateSignature } from "./signatures/evaluate-signature.ts";
 import { keptCheckpoint, KnownHeads, type KnownHead } from "./tree/known.ts";
 import { Integrity } from "./tree/integrity.ts";
 import type { Leaf } from "./leaf/leaf.ts";
@@ -118,7 +118,7 @@ class Verification {
     this.#reader = new ArchiveReader(options.bundle);
     this.#integrity = new Integrity(this.#reader, options.platform, {
       begin: (file) => this.#readDisclosures(file),
-      entry: (bundle, from, to, index) => this.#judgeEntry(bundle, from, to, index),
+      entry: (bundle, from, to, index) => this.#evaluateEntry(bundle, from, to, index),
       added: () => this.#grown(),
       end: (count) => this.#endBundle(count),
     });
@@ -162,7 +162,7 @@ class Verification {
       verdicts.SIGNATURE =
         trusted === null
           ? selfAsserted()
-          : await judgeSignature(checkpoint, trusted, this.#platform);
+          : await evaluateSignature(checkpoint, trusted, this.#platform);
       const kept = await this.#readKept(checkpoint, trusted);
       if (trusted !== null) await this.#witnessed.add(checkpoint, trusted, this.#platform);
       this.#known.note(this.#integrity.tree);
@@ -199,7 +199,7 @@ class Verification {
       previous = kept.size;
       this.#known.addOwn(kept);
       if (trusted === null) continue;
-      const signed = await judgeSignature(kept, trusted, this.#platform);
+      const signed = await evaluateSignature(kept, trusted, this.#platform);
       if (signed.verdict === "FAIL") fault ??= fail(kept.size, `${name}: ${signed.reason}`);
       await this.#witnessed.add(kept, trusted, this.#platform);
     }
@@ -212,7 +212,7 @@ class Verification {
     this.#disclosures.begin(await readDisclosures(lines, name, this.#platform));
   }
 
-  #judgeEntry(bundle: Uint8Array, from: number, to: number, index: number): string | null {
+  #evaluateEntry(bundle: Uint8Array, from: number, to: number, index: number): string | null {
     const read = readLeaf(bundle, from, to);
     if ("fault" in read) return `the entry is ${read.fault}`;
     return this.#note(read.leaf, read.isForeign, index) ? "the log's time goes back" : null;

@@ -5,7 +5,7 @@ import { RENEWAL_GRACE_MS } from "@resontech/contracts/agent-protocol";
 export type CertificateLife = "good" | "due" | "ended" | "lost";
 
 /** @param span its validity @param now all in Unix milliseconds */
-export function judgeLife(
+export function evaluateLife(
   { from, to }: { from: number; to: number },
   now: number,
 ): CertificateLife {

@@ -25,7 +25,7 @@ export type End = {
 };
 
 /** Null when the payload did all it had to. */
-export function judgeEnd({
+export function evaluateEnd({
   exitCode,
   oomKilled,
   verdict,

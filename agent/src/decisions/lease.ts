@@ -16,7 +16,7 @@ export function grantLease(sentAtMs: number, leaseMs: number): Lease {
   return { sentAtMs, endsAtMs: sentAtMs + leaseMs };
 }
 
-export function judgeLease({ sentAtMs, endsAtMs }: Lease, nowMs: number): LeaseVerdict {
+export function evaluateLease({ sentAtMs, endsAtMs }: Lease, nowMs: number): LeaseVerdict {
   if (endsAtMs !== null && nowMs >= endsAtMs) return "stop-all";
   if (sentAtMs === null || endsAtMs === null) return "no-new-work";
   return nowMs >= endsAtMs - MARGIN_MS ? "no-new-work" : "work";

@@ -19,7 +19,7 @@ const UNIX_FOLDER = 0o040000;
 const STORED = 0;
 const DEFLATED = 8;
 
-export function judgeEntry(entry: ZipEntry): EntryVerdict {
+export function evaluateEntry(entry: ZipEntry): EntryVerdict {
   const place = readZipPath(entry.fileNameRaw, entry.generalPurposeBitFlag, entry.extraFieldRaw);
   if (!place.ok) {
     const why =

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { RenewReply } from "@resontech/contracts/agent-protocol";
 import { replaceFileNow, syncNow } from "@resontech/frame/durable-file-now";
 import type { Logger } from "pino";
-import { judgeLife } from "../decisions/certificate-life.ts";
+import { evaluateLife } from "../decisions/certificate-life.ts";
 import type { Wake } from "../wake.ts";
 import { makeNodeKey } from "./node-key.ts";
 
@@ -66,7 +66,7 @@ export async function renewInTime(
 ): Promise<void> {
   const span = lifeSpan(readFileSync(join(dataDir, CERTIFICATE), "utf8"));
   for (; !signal.aborted; await wake.within(LOOK_MS, signal)) {
-    const life = judgeLife(span, Date.now());
+    const life = evaluateLife(span, Date.now());
     if (life === "good") continue;
     if (life !== "due") return;
     const ask = renew();

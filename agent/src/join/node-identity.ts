@@ -10,7 +10,7 @@ import { type JoinReply } from "@resontech/contracts/agent-protocol";
 import { formatRenewalToken, renewalBytes } from "@resontech/contracts/renewal-token";
 import { replaceFileNow } from "@resontech/frame/durable-file-now";
 import type { Logger } from "pino";
-import { judgeLife } from "../decisions/certificate-life.ts";
+import { evaluateLife } from "../decisions/certificate-life.ts";
 import { askDoor, JoinRefusedError } from "./join-door.ts";
 import {
   CERTIFICATE,
@@ -49,7 +49,7 @@ export async function ensureIdentity(
 /** A token that lies there is used only where the certificate admits to nothing more: joining says more than that the node goes on. */
 async function renewEnded(config: AgentConfig, log: Logger, signal: AbortSignal): Promise<void> {
   const certPem = readFileSync(join(config.dataDir, CERTIFICATE), "utf8");
-  const life = judgeLife(lifeSpan(certPem), Date.now());
+  const life = evaluateLife(lifeSpan(certPem), Date.now());
   if (life === "good" || life === "due") return;
   if (life === "ended")
     try {

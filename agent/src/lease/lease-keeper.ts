@@ -22,7 +22,7 @@ import type { CoordinatorClient } from "../bus/coordinator-client.ts";
 import { RefusedError } from "../bus/refused-error.ts";
 import {
   grantLease,
-  judgeLease,
+  evaluateLease,
   type Lease,
   type LeaseVerdict,
   nextBeatMs,
@@ -91,7 +91,7 @@ export class LeaseKeeper {
   }
 
   get verdict(): LeaseVerdict {
-    return judgeLease(this.#lease, toMs(this.#parts.clock()));
+    return evaluateLease(this.#lease, toMs(this.#parts.clock()));
   }
 
   async run(signal: AbortSignal): Promise<void> {

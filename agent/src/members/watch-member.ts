@@ -1,6 +1,6 @@
 /** While the member runs: its events, its output, its end. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { judgeEnd } from "../decisions/container-end.ts";
+import { evaluateEnd } from "../decisions/container-end.ts";
 import { CheckpointUploads } from "./checkpoint-uploads.ts";
 import { lastPrinted } from "./last-printed.ts";
 import { LogShipper } from "./log-shipper.ts";
@@ -50,7 +50,7 @@ export async function watchMember(member: MemberContext): Promise<void> {
   const { desired, verdict } = journal.state;
   const { area } = enclosure;
   const printed = verdict === null ? await lastPrinted(area) : null;
-  const failure = judgeEnd({
+  const failure = evaluateEnd({
     exitCode,
     oomKilled,
     verdict,

@@ -6,7 +6,7 @@ import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { crc32, createInflateRaw, inflateRawSync } from "node:zlib";
 import type yauzl from "yauzl";
-import { judgeEntry } from "../decisions/zip-entry.ts";
+import { evaluateEntry } from "../decisions/zip-entry.ts";
 import { MemberFailure } from "../member-failure.ts";
 import { ByteFeed } from "./byte-feed.ts";
 import { ContentDigest } from "./content-digest.ts";
@@ -49,7 +49,7 @@ export async function unpackShard(
   try {
     for (const entry of entries) {
       signal.throwIfAborted();
-      const verdict = judgeEntry(entry);
+      const verdict = evaluateEntry(entry);
       if (!verdict.ok) throw invalidShard(verdict.why);
       bytes += entry.uncompressedSize;
       if (bytes > maxBytes)

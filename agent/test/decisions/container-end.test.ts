@@ -1,5 +1,5 @@
 import t from "tap";
-import { type End, judgeEnd } from "../../src/decisions/container-end.ts";
+import { type End, evaluateEnd } from "../../src/decisions/container-end.ts";
 
 const end = (change: Partial<End>): End => ({
   exitCode: 0,
@@ -49,12 +49,13 @@ const TABLE: [what: string, end: End, reason: string | null][] = [
 ];
 
 t.test("each end has one meaning", (t) => {
-  for (const [what, facts, reason] of TABLE) t.equal(judgeEnd(facts)?.reason ?? null, reason, what);
+  for (const [what, facts, reason] of TABLE)
+    t.equal(evaluateEnd(facts)?.reason ?? null, reason, what);
   t.end();
 });
 
 t.test("the last line of what ended by itself is in its message", (t) => {
-  const said = (printed: string | null) => judgeEnd(end({ exitCode: 3, printed }));
+  const said = (printed: string | null) => evaluateEnd(end({ exitCode: 3, printed }));
   const printed = "loading\nno such device: cuda:0\n\n";
   t.strictSame(said(printed), {
     reason: "payload_exited",
@@ -68,14 +69,14 @@ t.test("the last line of what ended by itself is in its message", (t) => {
 });
 
 t.test("what the user needs to see is kept", (t) => {
-  t.strictSame(judgeEnd(end({ verdict: failed, exitCode: 1 })), {
+  t.strictSame(evaluateEnd(end({ verdict: failed, exitCode: 1 })), {
     reason: "user_exception",
     message: "ValueError: x",
     detail: "Traceback",
   });
-  const full = judgeEnd(end({ verdict: failed, exitCode: 1, isDiskFull: true }));
+  const full = evaluateEnd(end({ verdict: failed, exitCode: 1, isDiskFull: true }));
   t.equal(full?.detail, "Traceback");
   t.match(full?.message, /7 bytes/);
-  t.match(judgeEnd(end({ exitCode: 76 }))?.message, /5 bytes/);
+  t.match(evaluateEnd(end({ exitCode: 76 }))?.message, /5 bytes/);
   t.end();
 });

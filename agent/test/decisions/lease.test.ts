@@ -1,5 +1,5 @@
 import t from "tap";
-import { grantLease, judgeLease, nextBeatMs } from "../../src/decisions/lease.ts";
+import { grantLease, evaluateLease, nextBeatMs } from "../../src/decisions/lease.ts";
 
 t.test("a lease counts from the sending of what was answered", (t) => {
   const lease = grantLease(1_000, 30_000);
@@ -11,24 +11,24 @@ t.test("a lease counts from the sending of what was answered", (t) => {
     [30_000, "stop-all"],
     [3_600_000, "stop-all"],
   ] as const)
-    t.equal(judgeLease(lease, 1_000 + agoMs), verdict, `${agoMs} ms`);
+    t.equal(evaluateLease(lease, 1_000 + agoMs), verdict, `${agoMs} ms`);
   t.end();
 });
 
 t.test("a planned stop lengthens it", (t) => {
   const lease = grantLease(0, 900_000);
-  t.equal(judgeLease(lease, 800_000), "work");
-  t.equal(judgeLease(lease, 896_000), "no-new-work");
-  t.equal(judgeLease(lease, 900_000), "stop-all");
+  t.equal(evaluateLease(lease, 800_000), "work");
+  t.equal(evaluateLease(lease, 896_000), "no-new-work");
+  t.equal(evaluateLease(lease, 900_000), "stop-all");
   t.end();
 });
 
 t.test("what a former process was granted counts against this one, never for it", (t) => {
   const inherited = { sentAtMs: null, endsAtMs: 30_000 };
-  t.equal(judgeLease(inherited, 1_000), "no-new-work");
-  t.equal(judgeLease(inherited, 30_000), "stop-all");
+  t.equal(evaluateLease(inherited, 1_000), "no-new-work");
+  t.equal(evaluateLease(inherited, 30_000), "stop-all");
   t.equal(
-    judgeLease({ sentAtMs: null, endsAtMs: null }, 1e9),
+    evaluateLease({ sentAtMs: null, endsAtMs: null }, 1e9),
     "no-new-work",
     "a node that never had a lease has nothing to stop",
   );

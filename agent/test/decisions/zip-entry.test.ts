@@ -1,5 +1,5 @@
 import t from "tap";
-import { judgeEntry } from "../../src/decisions/zip-entry.ts";
+import { evaluateEntry } from "../../src/decisions/zip-entry.ts";
 
 const entry = (name: string, mode = 0, flags = 0x0800, compressionMethod = 8) => ({
   fileNameRaw: Buffer.from(name),
@@ -20,7 +20,7 @@ t.test("files and folders of any layout are taken, at their place below the data
     ["..a/b..", 0, "file", "..a/b.."],
     ["./", 0, "folder", ""],
   ] as const)
-    t.strictSame(judgeEntry(entry(name, mode)), { ok: true, kind, path }, name);
+    t.strictSame(evaluateEntry(entry(name, mode)), { ok: true, kind, path }, name);
   t.end();
 });
 
@@ -40,7 +40,7 @@ t.test("what leads outside, is no file, or can't be read is refused by name", (t
     ["secret", 0, 1, /encrypted/],
     ["lzma", 0, 0, /method 14/, 14],
   ] as const) {
-    const verdict = judgeEntry(entry(name, mode, flags, method));
+    const verdict = evaluateEntry(entry(name, mode, flags, method));
     t.equal(verdict.ok, false, name);
     t.match(verdict.ok ? "" : verdict.why, why);
     t.ok(verdict.ok || verdict.why.length < 300, "a message stays short");

@@ -8,7 +8,7 @@ import type { OpenedBackup } from "@resontech/backup/open-backup";
 import type { RecoveryKey } from "@resontech/backup/recovery-key";
 import { restoreFollowed } from "@resontech/backup/restore-followed";
 import type { Target } from "@resontech/backup/target";
-import { settleNewer } from "@resontech/backup/settle-newer";
+import { reconcileNewer } from "@resontech/backup/reconcile-newer";
 
 const PART = "coordinator";
 
@@ -43,7 +43,7 @@ export async function stageFollowed(
   const schema = checkDatabase(newer);
   if (schema !== part.schema)
     throw new BackupError("followed_damaged", `what followed has the schema ${schema}`);
-  settleNewer(newer, file);
+  reconcileNewer(newer, file);
   // Of a look into it; everything is in the file itself.
   for (const suffix of ["-wal", "-shm"]) await rm(`${newer}${suffix}`, { force: true });
   await rename(newer, file);

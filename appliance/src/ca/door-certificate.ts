@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 import { syncNow } from "@resontech/frame/durable-file-now";
 import { ensureFolder, type Owner, ROOT, writeOwned } from "../config/owned-file.ts";
 import type { Layout } from "@resontech/frame/layout";
-import type { DoorCertificate } from "./decisions/judge-certificate.ts";
+import type { DoorCertificate } from "./decisions/evaluate-certificate.ts";
 
 const BEFORE_MS = 7 * 86_400_000;
 

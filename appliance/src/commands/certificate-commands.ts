@@ -5,7 +5,7 @@ import type { EventDetail } from "@resontech/contracts/audit-catalogue";
 import { type Command, InvalidArgumentError } from "commander";
 import { leaves } from "../audit/command-audit.ts";
 import { connectOperator, operated } from "../audit/operator-record.ts";
-import { type DoorCertificate, judgeCertificate } from "../ca/decisions/judge-certificate.ts";
+import { type DoorCertificate, evaluateCertificate } from "../ca/decisions/evaluate-certificate.ts";
 import {
   customersCertificate,
   giveUpCustomers,
@@ -143,7 +143,7 @@ function judged({ config }: PartContext, { cert, key, ca }: UseOptions): DoorCer
     key: readPem("--key", key),
     ca: readPem("--ca", ca),
   };
-  return judgeCertificate(brought, config.name, Date.now());
+  return evaluateCertificate(brought, config.name, Date.now());
 }
 
 function readPem(option: string, file: string): string {

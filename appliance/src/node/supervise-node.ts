@@ -11,7 +11,7 @@ import { type NodeContext, openNode } from "./node-context.ts";
 import { isUpgradeOpen } from "@resontech/contracts/node-upgrade";
 import { readNodeUpgrade } from "./node-upgrade-file.ts";
 import { prepareNode } from "./prepare-node.ts";
-import { settleNodeUpgrade } from "./settle-node-upgrade.ts";
+import { reconcileNodeUpgrade } from "./reconcile-node-upgrade.ts";
 
 /** In the order of need. */
 function partsOf(context: NodeContext): Part[] {
@@ -34,7 +34,7 @@ export async function superviseNode(root: string): Promise<void> {
     // After a power cut in a switch nobody else is at it.
     const upgrade = readNodeUpgrade(root);
     if (upgrade !== null && isUpgradeOpen(upgrade))
-      settleNodeUpgrade(root, realpathSync(layout.current));
+      reconcileNodeUpgrade(root, realpathSync(layout.current));
     await run(new Supervisor(partsOf(context), layout.log(""), log));
   });
 }

@@ -19,7 +19,7 @@ import {
   showCustomers,
   writeTrust,
 } from "../../src/ca/door-certificate.ts";
-import type { DoorCertificate } from "../../src/ca/decisions/judge-certificate.ts";
+import type { DoorCertificate } from "../../src/ca/decisions/evaluate-certificate.ts";
 import { Layout } from "@resontech/frame/layout";
 
 const asRoot = { skip: process.getuid?.() === 0 ? false : "only root gives files to others" };

@@ -12,7 +12,7 @@ import t from "tap";
 import { Value } from "typebox/value";
 import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { config as installed } from "@resontech/installer/testing/request";
-import { judgeCertificate } from "../../src/ca/decisions/judge-certificate.ts";
+import { evaluateCertificate } from "../../src/ca/decisions/evaluate-certificate.ts";
 import { giveUpCustomers, keepNext, putInForce } from "../../src/ca/door-certificate.ts";
 import { prepare, renewCertificates } from "../../src/first-boot/prepare.ts";
 import { Layout } from "@resontech/frame/layout";
@@ -62,7 +62,7 @@ t.test(
     const pki = new CustomersPki(join(root, "pki"));
     const { cert, key } = pki.leaf({ names: `DNS:${NAME}` });
     const brought = { cert: cert + pki.intermediate, key, ca: pki.ca };
-    keepNext(layout, judgeCertificate(brought, NAME, Date.now()));
+    keepNext(layout, evaluateCertificate(brought, NAME, Date.now()));
     await prepare(context);
     t.same(shown(), own, "one that waits is not shown");
     putInForce(layout);

@@ -13,7 +13,7 @@ import { PARTS } from "@resontech/parts";
 import t from "tap";
 import { CustomersPki } from "@resontech/house/customers-pki";
 import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
-import { judgeCertificate } from "../../src/ca/decisions/judge-certificate.ts";
+import { evaluateCertificate } from "../../src/ca/decisions/evaluate-certificate.ts";
 import { giveUpCustomers, keepNext, putInForce } from "../../src/ca/door-certificate.ts";
 import { ensureFolder, readableBy, ROOT, writeOwned } from "../../src/config/owned-file.ts";
 import { renewLiveDoors } from "../../src/first-boot/prepare.ts";
@@ -137,7 +137,7 @@ t.test(
     const { cert, key } = pki.leaf({ names: "DNS:localhost" });
     const brought = { cert: cert + pki.intermediate, key, ca: pki.ca };
     const running = await started();
-    keepNext(layout, judgeCertificate(brought, config.name, Date.now()));
+    keepNext(layout, evaluateCertificate(brought, config.name, Date.now()));
     await renewLiveDoors(context);
     t.equal(await part.isHealthy(), true);
     t.match(shownTo(layout.rootCert), /Verify return code: 0/, "the own one until it is in force");

@@ -132,7 +132,7 @@ export class Link {
     this.#socket?.destroy();
     const closed = new AuditUnavailable("closed", "the audit producer was closed");
     this.#welcomed.reject(closed);
-    this.#settleQueries(closed);
+    this.#reconcileQueries(closed);
     for (const waiting of this.#unacknowledged.values()) waiting.reject(closed);
     this.#unacknowledged.clear();
     this.#onDrained?.();
@@ -181,7 +181,7 @@ export class Link {
   #disconnected(): void {
     if (this.#isWelcome) this.#downSinceMs = performance.now();
     this.#isWelcome = false;
-    this.#settleQueries(new AuditUnavailable("disconnected", "auditd closed the connection"));
+    this.#reconcileQueries(new AuditUnavailable("disconnected", "auditd closed the connection"));
     if (this.#isClosed) return;
     this.#retryTimer = setTimeout(() => this.#connect(), this.#retryMs);
     this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
@@ -247,7 +247,7 @@ export class Link {
     if (this.#unacknowledged.size === 0) this.#onDrained?.();
   }
 
-  #settleQueries(error: Error): void {
+  #reconcileQueries(error: Error): void {
     for (const { reject } of this.#queries.values()) reject(error);
     this.#queries.clear();
   }

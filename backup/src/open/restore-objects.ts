@@ -37,7 +37,7 @@ export async function restoreObjects(
       batch.map(({ path, attributes }) => ({ path: join(folder, path), attributes })),
     );
     // Attributes are written to what its owner may write; only then it is what it was.
-    for (const entry of batch) if (entry.file !== null) await settleEntry(folder, entry);
+    for (const entry of batch) if (entry.file !== null) await reconcileEntry(folder, entry);
     batch = [];
   };
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -55,7 +55,7 @@ export async function restoreObjects(
   }
   await settle();
   // Innermost first: what is put into a folder changes its time.
-  for (const entry of folders.reverse()) await settleEntry(folder, entry);
+  for (const entry of folders.reverse()) await reconcileEntry(folder, entry);
   return restored;
 }
 
@@ -87,7 +87,7 @@ async function writeContent(path: string, content: AsyncIterable<Uint8Array>): P
   }
 }
 
-async function settleEntry(folder: string, entry: ObjectEntry): Promise<void> {
+async function reconcileEntry(folder: string, entry: ObjectEntry): Promise<void> {
   const handle = await open(join(folder, entry.path), constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
     await handle.chown(entry.uid, entry.gid);

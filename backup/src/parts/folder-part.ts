@@ -112,7 +112,7 @@ export async function unpackFolder(
   }
   // Innermost first: a folder that its owner alone may enter is ours until all is in it.
   for (const entry of folders.reverse())
-    await settleFolder(join(folder, entry.path), owner ?? entry, entry.mode);
+    await reconcileFolder(join(folder, entry.path), owner ?? entry, entry.mode);
   await syncFolder(folder);
   // Whoever hashes the archive sees all of it.
   await reader.skipRest();
@@ -139,7 +139,7 @@ async function writeEntry(
   }
 }
 
-async function settleFolder(path: string, { uid, gid }: OwnedBy, mode: number): Promise<void> {
+async function reconcileFolder(path: string, { uid, gid }: OwnedBy, mode: number): Promise<void> {
   const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     await handle.chown(uid, gid);

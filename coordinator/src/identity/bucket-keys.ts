@@ -31,7 +31,7 @@ import {
   pairsToWithdraw,
   promotePair,
   retirePair,
-  settlePair,
+  reconcilePair,
   unsettledPairs,
 } from "./pair-store.ts";
 
@@ -83,7 +83,7 @@ export class BucketKeys {
       const retired = await commit.run((db) => promotePair(db, of, BUCKET_RIGHTS));
       if (retired !== null) await users.remove(retired);
       await commit.run((db) => {
-        settlePair(db, of);
+        reconcilePair(db, of);
         settled(db);
       });
       this.#tellForgotten([retired]);
@@ -102,7 +102,7 @@ export class BucketKeys {
       const retired = await commit.run((db) => retirePair(db, of));
       await this.#forget(bucket, [retired]);
       await commit.run((db) => {
-        settlePair(db, of);
+        reconcilePair(db, of);
         settled(db);
       });
       this.#tellForgotten([retired]);
@@ -208,7 +208,7 @@ export class BucketKeys {
     for (const { pending, retired, ...of } of unsettledPairs(this.#deps.read, bucket)) {
       // The policy may already name the pending pair, whose secret nobody has seen.
       await this.#forget(of.bucket, [pending, retired]);
-      await this.#deps.commit.run((db) => settlePair(db, of));
+      await this.#deps.commit.run((db) => reconcilePair(db, of));
       this.#tellForgotten([pending, retired]);
     }
   }

@@ -117,7 +117,7 @@ export function retirePair(db: WriteHandle, { bucket, userId }: PairOf): string 
   return row?.retired ?? null;
 }
 
-export function settlePair(db: WriteHandle, { bucket, userId }: PairOf): void {
+export function reconcilePair(db: WriteHandle, { bucket, userId }: PairOf): void {
   db.prepare(
     "UPDATE bucket_pairs SET pending_access_key_id = NULL, retired_access_key_id = NULL WHERE bucket = ? AND user_id = ?",
   ).run(bucket, userId);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { launchBrowser } from "@resontech/house/launch-browser";
 import type { Page } from "playwright-core";
 import t from "tap";
-import { judgeApproval } from "@resontech/audit/approvals/judge-approval";
+import { evaluateApproval } from "@resontech/audit/approvals/evaluate-approval";
 import { temporaryFolder } from "@resontech/house/temporary-folder";
 import { pinStepUpKeys } from "@resontech/appliance/pin-step-up-keys";
 import { findBucketOfProject } from "../../src/identity/bucket-store.ts";
@@ -80,11 +80,11 @@ t.test("who is alone signs, and it goes on alone", async (t) => {
     what: { kind: "audit-policy", policy },
     ...{ requesterRoles: ["platform-admin"], approverRoles: ["security-officer"] },
   };
-  t.match(await judgeApproval(pinned, proof, act, Date.now()), { singlePerson: true });
+  t.match(await evaluateApproval(pinned, proof, act, Date.now()), { singlePerson: true });
   await house.addAccount("new-officer", ["security-officer"]);
   await pinStepUpKeys(pinned, house.keycloak.address, house.admin);
   t.match(
-    await judgeApproval(pinned, proof, act, Date.now()),
+    await evaluateApproval(pinned, proof, act, Date.now()),
     { code: "approval_single" },
     "from the moment that Keycloak has somebody else",
   );
@@ -165,7 +165,7 @@ t.test("one asks and signs, another one reads and signs", async (t) => {
     what: { kind: "erasure", subject: "u_gone", request: "req-1", legalBasis: "gdpr-17" },
     ...{ requesterRoles: roles, approverRoles: roles },
   };
-  t.match(await judgeApproval(pinned, proof, act, Date.now()), {
+  t.match(await evaluateApproval(pinned, proof, act, Date.now()), {
     ...{ singlePerson: false, requester: proof.requested.by, approvers: [proof.approved?.by] },
   });
 
@@ -183,7 +183,7 @@ t.test("one asks and signs, another one reads and signs", async (t) => {
   const what = { kind: "hold", subject: "u_kept", hold: "case-7" };
   const alone = { what, requesterRoles: ["security-officer"], approverRoles: [] };
   t.match(
-    await judgeApproval(pinned, held, { ...alone, signers: "one" }, Date.now()),
+    await evaluateApproval(pinned, held, { ...alone, signers: "one" }, Date.now()),
     { singlePerson: false, requester: held.requested.by, signatures: { length: 1 } },
     "an officer's own signature is enough for a hold",
   );

@@ -1,6 +1,6 @@
 import { mountPoints } from "@resontech/frame/unmount-below";
 import { dataFolders } from "@resontech/parts";
-import { judgeMounts, type Mounts } from "./judge-mounts.ts";
+import { evaluateMounts, type Mounts } from "./evaluate-mounts.ts";
 
 /** Somebody has mounted a file system below the root which is none of the appliance's folders: what is on it must not go with them. */
 export class ForeignMountError extends Error {
@@ -11,7 +11,7 @@ export class ForeignMountError extends Error {
 
 /** @param entries what the install makes directly below its root */
 export function readMounts(root: string, entries: readonly string[]): Mounts {
-  return judgeMounts(mountPoints(), root, entries, dataFolders());
+  return evaluateMounts(mountPoints(), root, entries, dataFolders());
 }
 
 /** @throws ForeignMountError */

@@ -65,7 +65,7 @@ export async function joinNode(asked: JoinRequest, isDryRun: boolean): Promise<J
   );
 
   const facts = await readNodeHostFacts(root, asked.config, release, rootCertPem);
-  const request = settleTools(asked, release, facts);
+  const request = reconcileTools(asked, release, facts);
   const { config } = request;
   const tools = { source: config.hostTools ?? "host", bundled: bundledTools(release) };
   const findings = checkNode(facts, {
@@ -105,7 +105,7 @@ export async function joinNode(asked: JoinRequest, isDryRun: boolean): Promise<J
 }
 
 /** Once, by what the host has: containers of one Podman are not another's. A host that joined before this was asked called its own. */
-function settleTools(
+function reconcileTools(
   request: JoinRequest,
   release: ReleaseManifest,
   facts: NodeHostFacts,

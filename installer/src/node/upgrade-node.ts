@@ -11,7 +11,7 @@ import { AlreadyRunningError, takeExclusiveLock } from "@resontech/appliance/exc
 import { readNodeConfig } from "@resontech/appliance/node-context";
 import { nodeUpgradeFile, readNodeUpgrade } from "@resontech/appliance/node-upgrade-file";
 import { ROOT, writeOwned } from "@resontech/appliance/owned-file";
-import { settleNodeUpgrade } from "@resontech/appliance/settle-node-upgrade";
+import { reconcileNodeUpgrade } from "@resontech/appliance/reconcile-node-upgrade";
 import { splitTrust } from "@resontech/contracts/door-authorities";
 import { hash } from "node:crypto";
 import { NODE_FILES_PATH } from "@resontech/contracts/node-files";
@@ -82,12 +82,12 @@ export async function upgradeNode(request: NodeUpgradeRequest): Promise<void> {
   }
   keep(root, { ...upgrade, state: "switching" });
   // Were this process killed, nobody else would start the node again.
-  settleNodeUpgrade(root, folderOf(root, from));
+  reconcileNodeUpgrade(root, folderOf(root, from));
   await finish(root, { ...upgrade, state: "switching" }, waitMs);
 }
 
 /** Ends what a run left open that was killed or cut; does nothing where nothing is. @throws as {@link upgradeNode} */
-export async function settleUpgrade(root: string, waitMs: number): Promise<void> {
+export async function reconcileUpgrade(root: string, waitMs: number): Promise<void> {
   for (const from = Date.now(); Date.now() - from < SETTLE_WITHIN_MS; await sleep(LOOK_MS)) {
     // Before the lock is tried: a host that has left has no folder for it any more.
     const open = readNodeUpgrade(root);

@@ -18,7 +18,7 @@ import {
   type NewName,
   renamedConfig,
   RenameRefusedError,
-} from "./decisions/judge-rename.ts";
+} from "./decisions/evaluate-rename.ts";
 
 /** @throws RenameRefusedError, NotInstalledError, and what an install throws */
 export async function rename(

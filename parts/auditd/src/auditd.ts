@@ -140,7 +140,7 @@ export class Auditd implements AsyncDisposable {
     await auditd.#succession.endTurn(auditd.#found.recovered.ledger.follows);
     auditd.#rolledBack = await auditd.#found.rolledBack();
     if (auditd.#rolledBack === null) {
-      await auditd.#found.settleRestore();
+      await auditd.#found.reconcileRestore();
       await auditd.#takeUp();
       auditd.#serve();
     } else auditd.#refuseAll(auditd.#rolledBack);
@@ -494,7 +494,7 @@ export class Auditd implements AsyncDisposable {
     const beginning = { reason: "restore", before, seen: admitted, lost, approvers } as const;
     this.#shard = await this.#succession.follow(beginning, slug, this.#saidMeanwhile);
     this.#saidMeanwhile = [];
-    await this.#found.settleRestore();
+    await this.#found.reconcileRestore();
     this.#rolledBack = null;
     this.#serve();
   }

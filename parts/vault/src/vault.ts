@@ -27,7 +27,7 @@ import { confirmHolds, refuse, setOrLiftHold, setUnprovenHold } from "./privacy/
 import { Intake, SpoolBlocked } from "./privacy/intake.ts";
 import { askForOldShards } from "./privacy/old-shards.ts";
 import { Retention } from "./privacy/retention.ts";
-import { settleLife } from "./privacy/settle-life.ts";
+import { reconcileLife } from "./privacy/reconcile-life.ts";
 import { AuditRecord } from "./record/audit-record.ts";
 import { lineRefusedInTurn } from "./record/refusals.ts";
 import { recordSpool } from "./privacy/spool-record.ts";
@@ -195,7 +195,7 @@ export class Vault implements AsyncDisposable {
 
   /** What the log has ended is settled first: no second end is said of it. */
   async #heard(connection: AuditConnection): Promise<void> {
-    await settleLife(
+    await reconcileLife(
       this.#parts,
       { erasures: this.#erasures, retention: this.#retention },
       connection,

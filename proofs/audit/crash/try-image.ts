@@ -16,8 +16,8 @@ import { connectProducer, connectRecordProducer } from "@resontech/audit/produce
 import { AuditdProcess, StartRefusedError } from "./auditd-process.ts";
 import type { ImageFile, ImageFolder } from "./crash-state.ts";
 import { DatedAuditd } from "./dated-auditd.ts";
-import { brokenPromises, type Told } from "./judge-log.ts";
-import { unlistedNextKeys } from "./judge-turn.ts";
+import { brokenPromises, type Told } from "./evaluate-log.ts";
+import { unlistedNextKeys } from "./evaluate-turn.ts";
 import type { Ack, Secret } from "./promises.ts";
 import { leavesOf, readPolicyKeys, readShards } from "./read-log.ts";
 import { BOOT } from "./rows.ts";

@@ -6,7 +6,7 @@ import { temporaryRoot } from "../instances/auditd-instance.ts";
 import { Dice } from "./dice.ts";
 import { readFinding } from "./findings.ts";
 import { asFiles, bytesOf } from "./input.ts";
-import { JudgeProcess } from "./judge-process.ts";
+import { JudgeProcess } from "./evaluate-process.ts";
 import { type LargeKind, largeInput } from "./large-inputs.ts";
 import { InputMaker } from "./make-input.ts";
 import { NoteKeys } from "./note-keys.ts";

@@ -7,7 +7,7 @@ import { Dice } from "./dice.ts";
 import type { Fault } from "./fault.ts";
 import { Findings, type Place } from "./findings.ts";
 import { bytesOf, type Input } from "./input.ts";
-import { JudgeProcess } from "./judge-process.ts";
+import { JudgeProcess } from "./evaluate-process.ts";
 import { LARGE_INPUTS, type LargeKind, largeInput } from "./large-inputs.ts";
 import { cpuLimitS, MAX_PROGRAM_RSS_MIB, WORKER_HEAP_MIB, WORKER_RSS_MIB } from "./limits.ts";
 import { InputMaker, type Path } from "./make-input.ts";
@@ -85,7 +85,7 @@ export class FuzzRun {
     const judging = Array.from({ length: workers }, (_, worker) =>
       this.#judge(worker, workers, stop.signal),
     );
-    await this.#judgeLarge(endsMs);
+    await this.#evaluateLarge(endsMs);
     stop.abort();
     await Promise.all(judging);
     clearInterval(timer);
@@ -230,26 +230,26 @@ export class FuzzRun {
   }
 
   /** Large inputs of each kind, then by turns as long as there is time; and what took much memory where it could not be told why. */
-  async #judgeLarge(endsMs: number): Promise<void> {
+  async #evaluateLarge(endsMs: number): Promise<void> {
     const kinds = Object.keys(LARGE_INPUTS) as LargeKind[];
     const keys = new NoteKeys(this.#given.samples.ring);
     for (let number = 0; number < kinds.length || performance.now() < endsMs; number++) {
       const fromMs = performance.now();
       const large = kinds[number % kinds.length]!;
-      await this.#judgeByProgram(
+      await this.#evaluateByProgram(
         { large, number },
         largeInput(large, keys, Dice.numbered(this.#given.seed, number)),
       );
       this.#large[large] = (this.#large[large] ?? 0) + 1;
       for (const path of this.#heavy.splice(0))
-        await this.#judgeByProgram({ path }, this.#maker.at(path).input);
+        await this.#evaluateByProgram({ path }, this.#maker.at(path).input);
       if (number + 1 < kinds.length) continue;
       const restMs = (performance.now() - fromMs) * (1 / LARGE_PART - 1);
       await pause(Math.max(0, Math.min(restMs, endsMs - performance.now())));
     }
   }
 
-  async #judgeByProgram(place: Place, input: Input): Promise<void> {
+  async #evaluateByProgram(place: Place, input: Input): Promise<void> {
     const run = await runProgram(
       this.#given.program,
       input,

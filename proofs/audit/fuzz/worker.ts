@@ -83,7 +83,7 @@ let compared = task.first;
 
 if (task.only !== null) {
   const { made, input } = maker.at(task.only);
-  await judgeOne(task.only, made.kind, input, true);
+  await evaluateOne(task.only, made.kind, input, true);
   tell();
   process.disconnect!();
 } else
@@ -92,7 +92,7 @@ if (task.only !== null) {
     const path = [...(from?.path ?? []), number];
     noteProgress(path);
     const { made, input } = maker.next(number, from?.made ?? null);
-    await judgeOne(
+    await evaluateOne(
       path,
       made.kind,
       input,
@@ -104,7 +104,7 @@ if (task.only !== null) {
     if (count % TURN_EVERY === 0) await turn();
   }
 
-async function judgeOne(
+async function evaluateOne(
   path: Path,
   kind: string,
   input: Input,

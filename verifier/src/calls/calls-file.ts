@@ -7,7 +7,7 @@ import { fail, notChecked } from "../verdicts.ts";
 import type { Report } from "../verify.ts";
 import { CalledBatches } from "./called-batches.ts";
 import { type CallsHead, MAX_LINE_BYTES, readCallsHead } from "./calls-head.ts";
-import { type CallsJudged, CallsJudge } from "./judge-calls.ts";
+import { type CallsJudged, CallsJudge } from "./evaluate-calls.ts";
 
 export class CallsFile {
   readonly #path: string;

@@ -2,7 +2,7 @@ import type { ProofReport } from "../event-proof.ts";
 import { binariesText } from "../completeness/measured.ts";
 import type { Stretch } from "../completeness/timeline.ts";
 import { type Verdicts, VERDICTS } from "../verdicts.ts";
-import type { CallsJudged } from "../calls/judge-calls.ts";
+import type { CallsJudged } from "../calls/evaluate-calls.ts";
 import type { Report } from "../verify.ts";
 
 export const NOT_PROVEN = `What this does not prove

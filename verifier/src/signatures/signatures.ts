@@ -15,7 +15,7 @@ const SUBTREE_LABEL = utf8("subtree/v1\n\0");
 /** `null`: this runtime or release does not know the kind. `timeS` is 0 for kinds without time. */
 export type Judgement = { valid: boolean; timeS: number } | null;
 
-export async function judgeLine(
+export async function evaluateLine(
   checkpoint: Checkpoint,
   { bytes }: Signature,
   key: Key,
@@ -49,7 +49,7 @@ export async function judgeLine(
 }
 
 /** What a key says of a checkpoint. `missing`: it has no line. One bad line of a known key makes the note a bad one. */
-export async function judgeKey(
+export async function evaluateKey(
   checkpoint: Checkpoint,
   key: Key,
   platform: Platform,
@@ -58,7 +58,9 @@ export async function judgeKey(
     ({ name, keyId }) => name === key.name && keyId === key.keyId,
   );
   if (lines.length === 0) return { state: "missing", timeS: 0 };
-  const judged = await Promise.all(lines.map((line) => judgeLine(checkpoint, line, key, platform)));
+  const judged = await Promise.all(
+    lines.map((line) => evaluateLine(checkpoint, line, key, platform)),
+  );
   if (judged.some((one) => one?.valid === false)) return { state: "invalid", timeS: 0 };
   if (judged.some((one) => one === null)) return { state: "unknown", timeS: 0 };
   return { state: "valid", timeS: Math.min(...judged.map((one) => one!.timeS)) };

@@ -3,7 +3,7 @@ import { latin1 } from "../input/bytes.ts";
 import type { Checkpoint } from "../input/note.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Policy } from "./policy.ts";
-import { judgeKey } from "./signatures.ts";
+import { evaluateKey } from "./signatures.ts";
 import type { Timeline } from "../completeness/timeline.ts";
 import type { VerifierTree } from "../tree/tree.ts";
 import { fail, notChecked, pass, type Verdict } from "../verdicts.ts";
@@ -45,7 +45,7 @@ export async function witnessing(
   const cosigned: { name: string; timeS: number }[] = [];
   const unjudged: string[] = [];
   for (const { name, key } of witnesses) {
-    const { state, timeS } = await judgeKey(checkpoint, key, platform);
+    const { state, timeS } = await evaluateKey(checkpoint, key, platform);
     if (state === "invalid") return "invalid";
     if (state === "valid") cosigned.push({ name, timeS });
     if (state === "unknown") unjudged.push(name);

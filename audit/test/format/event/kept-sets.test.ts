@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { EVENT_TYPES, leafSchema } from "@resontech/contracts/audit-catalogue";
 import t from "tap";
 import { presentSet } from "../../../build/keep-schema-set.ts";
-import { judgeContent, readBytes } from "@resontech/auditd/decisions/read-event";
+import { evaluateContent, readBytes } from "@resontech/auditd/decisions/read-event";
 import { canonicalJson } from "../../../src/format/event/canonical-json.ts";
 import { composeEvent } from "../../../src/format/event/compose-event.ts";
 import { SCHEMA_SHA256 } from "../../../src/format/event/event-schema.ts";
@@ -42,7 +42,7 @@ function judge(changes: Record<string, unknown>, kept?: KeptSchemas) {
   const bytes = Buffer.from(canonicalJson({ ...(JSON.parse(event) as object), ...changes }, 8));
   const read = readBytes(bytes);
   if (!("read" in read)) throw new Error(read.refusal.message);
-  return judgeContent(read.read, Buffer.alloc(0), kept);
+  return evaluateContent(read.read, Buffer.alloc(0), kept);
 }
 
 t.test(

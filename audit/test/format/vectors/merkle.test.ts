@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { isConsistent, isIncluded } from "../../../src/format/tree/proof-check.ts";
-import { judgeInclusion } from "@resontech/verifier/event-proof";
+import { evaluateInclusion } from "@resontech/verifier/event-proof";
 import { nodePlatform } from "@resontech/verifier/platform/platform-node";
 
 type Vector = { name: string; proof: string[] | null; wantErr: boolean };
@@ -43,7 +43,7 @@ t.test("inclusion: 6 of 98 accepted, by both", (t) => {
     const { leafIdx, leafHash, treeSize, root } = vector;
     const head = { size: treeSize, root: bytes(root) };
     return (
-      judgeInclusion(bytes(leafHash), leafIdx, hashes(vector), head, nodePlatform).verdict ===
+      evaluateInclusion(bytes(leafHash), leafIdx, hashes(vector), head, nodePlatform).verdict ===
       "PASS"
     );
   });

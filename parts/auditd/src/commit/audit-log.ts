@@ -13,7 +13,7 @@ import type { Disclosure } from "@resontech/contracts/audit-event";
 import { commitmentsOf, type Refusal } from "@resontech/audit/format/event/event-rules";
 import { subjectOf } from "@resontech/audit/format/event/subject";
 import { AUDITD, type Ledger } from "../decisions/ledger.ts";
-import { type Claim, judgeContent, readBytes } from "../decisions/read-event.ts";
+import { type Claim, evaluateContent, readBytes } from "../decisions/read-event.ts";
 import type { OwnDraft } from "../decisions/restate.ts";
 import { composeEvent } from "@resontech/audit/format/event/compose-event";
 import { leafOf, sentText } from "@resontech/audit/format/event/leaf";
@@ -177,7 +177,7 @@ export class AuditLog {
     }
     if ("refusal" in outcome)
       return this.#refuse(prod, claim, eventBytes, outcome.refusal, true, answer);
-    const judged = judgeContent(outcome.read, disclosureBytes);
+    const judged = evaluateContent(outcome.read, disclosureBytes);
     if ("refusal" in judged)
       return this.#refuse(prod, claim, eventBytes, judged.refusal, true, answer);
     const violation =

@@ -81,7 +81,7 @@ export function readBytes(
 }
 
 /** Judges the content of an event and its disclosures by the schema set that it names, of this release or an earlier one, and by the rules. */
-export function judgeContent(
+export function evaluateContent(
   { value }: ReadBytes,
   disclosureBytes: Buffer,
   kept: KeptSchemas = KEPT,

@@ -246,7 +246,7 @@ export class ProducerSession {
         },
       });
     if (hello.highestAck !== undefined && !this.#isOver)
-      await this.#judgeHighestAck(log, hello.highestAck.index, hello.highestAck.leafHash);
+      await this.#evaluateHighestAck(log, hello.highestAck.index, hello.highestAck.leafHash);
     if (this.#isOver) return;
     this.#isWelcome = true;
     const lastPseq = log.ledger.sequence(this.#prod)?.lastPseq ?? 0;
@@ -267,7 +267,7 @@ export class ProducerSession {
     this.#goodbye("replaced", "a newer connection of the same life");
   }
 
-  async #judgeHighestAck(log: AuditLog, index: number, leafHash: string): Promise<void> {
+  async #evaluateHighestAck(log: AuditLog, index: number, leafHash: string): Promise<void> {
     const { originOf, isOfOlder, onLoss } = this.#host;
     if ((await originOf(index, leafHash)) !== null || this.#isOver) return;
     const acknowledged = { prod: this.#prod, boot: this.boot, index, leafHash };

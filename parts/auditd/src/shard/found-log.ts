@@ -148,7 +148,7 @@ export class FoundLog {
   }
 
   /** It is known how the folder stands to what was seen. */
-  async settleRestore(): Promise<void> {
+  async reconcileRestore(): Promise<void> {
     await rm(this.#marker, { force: true });
   }
 

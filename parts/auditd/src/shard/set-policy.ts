@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { ApprovalProof } from "@resontech/contracts/approval-proof";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import { replaceFile, type WithRoom } from "@resontech/frame/durable-file";
-import { type Approved, judgeApproval } from "@resontech/audit/approvals/judge-approval";
+import { type Approved, evaluateApproval } from "@resontech/audit/approvals/evaluate-approval";
 import { AUDITD } from "../decisions/ledger.ts";
 import { logLinesViolation } from "../decisions/policy-change.ts";
 import { begun, done, isUsed } from "../decisions/used-approvals.ts";
@@ -85,7 +85,7 @@ async function agreed(
     what: { kind: "audit-policy", policy: bytes.toString("utf8") },
     ...{ requesterRoles: ["platform-admin"], approverRoles: ["security-officer"] },
   };
-  const judged = await judgeApproval(stepUpKeysFile, proof, act, Date.now());
+  const judged = await evaluateApproval(stepUpKeysFile, proof, act, Date.now());
   if ("code" in judged) throw new ControlRefused(judged.code, judged.message);
   return judged;
 }

@@ -18,7 +18,7 @@ import { openDatabase, type OpenedDatabase } from "@resontech/coordinator/open-d
 import { answerFront } from "@resontech/coordinator/answer-front";
 import { FrontServer } from "@resontech/coordinator/front-server";
 import { insertUser, setProjectQuota } from "@resontech/coordinator/bucket-store";
-import { notePendingPair, promotePair, settlePair } from "@resontech/coordinator/pair-store";
+import { notePendingPair, promotePair, reconcilePair } from "@resontech/coordinator/pair-store";
 import { BUCKET_RIGHTS, bucketPolicy } from "@resontech/coordinator/bucket-policy";
 import { grantExport, setLeavesByApproval } from "@resontech/coordinator/export-grants";
 import { S3ObjectStore } from "@resontech/coordinator/object-store";
@@ -185,7 +185,7 @@ export class RunningFront implements AsyncDisposable {
     await new S3Users(this.transport).create(keys);
     await this.store.setBucketPolicy(bucket, bucketPolicy(bucket, [keys.accessKeyId]));
     promotePair(db, of, BUCKET_RIGHTS);
-    settlePair(db, of);
+    reconcilePair(db, of);
     return { userId, bucket, keys };
   }
 

@@ -5,7 +5,7 @@ import type {
   DisclosureLine,
   DiscloseRequest,
 } from "@resontech/contracts/vault-control";
-import type { Approved } from "@resontech/audit/approvals/judge-approval";
+import type { Approved } from "@resontech/audit/approvals/evaluate-approval";
 import type { VaultParts } from "../parts.ts";
 import { opened, outcomeOf, type OperationDraft } from "../record/on-record.ts";
 import { grantedInTurn } from "../record/refusals.ts";

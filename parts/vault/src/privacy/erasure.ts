@@ -1,7 +1,7 @@
 /** Erasure of everything that opens a subject's commitments, at the word of two people, whose signatures are checked here. */
 import { randomUUID } from "node:crypto";
 import type { EraseReply, EraseRequest } from "@resontech/contracts/vault-control";
-import type { Approved } from "@resontech/audit/approvals/judge-approval";
+import type { Approved } from "@resontech/audit/approvals/evaluate-approval";
 import { erasureObjection, HOLDS_IN_DOUBT, type Objection } from "../decisions/approval.ts";
 import type { KeyName } from "../keys/key-table.ts";
 import type { VaultParts } from "../parts.ts";

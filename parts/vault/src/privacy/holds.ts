@@ -9,7 +9,7 @@ import type {
   UnprovenHoldRequest,
 } from "@resontech/contracts/vault-control";
 import { approvalObjection, type Objection } from "../decisions/approval.ts";
-import type { Approved } from "@resontech/audit/approvals/judge-approval";
+import type { Approved } from "@resontech/audit/approvals/evaluate-approval";
 import type { VaultParts } from "../parts.ts";
 import { opened, outcomeOf, type OperationDraft } from "../record/on-record.ts";
 import { claimedPeople, HOST_OPERATOR } from "../record/host-command.ts";

@@ -1,6 +1,6 @@
 /** Requests that people signed for: judged once, good for one act, and in the log as what was proven. */
 import type { Actor } from "@resontech/contracts/audit-event";
-import { type Approved, judgeApproval } from "@resontech/audit/approvals/judge-approval";
+import { type Approved, evaluateApproval } from "@resontech/audit/approvals/evaluate-approval";
 import { APPROVAL_USED, type Objection } from "../decisions/approval.ts";
 import type { ActKind } from "../decisions/act-state.ts";
 import { type SignedRequest, signedAct } from "../decisions/signed-act.ts";
@@ -12,7 +12,12 @@ import { hasLeft } from "./destruction.ts";
 /** @throws VaultRefused once the log has the refusal */
 export async function judged(parts: VaultParts, asked: SignedRequest): Promise<Approved> {
   const { stepUpKeysFile } = parts.config;
-  const found = await judgeApproval(stepUpKeysFile, asked.approval, signedAct(asked), Date.now());
+  const found = await evaluateApproval(
+    stepUpKeysFile,
+    asked.approval,
+    signedAct(asked),
+    Date.now(),
+  );
   // Whom a forged proof names did not ask.
   if ("code" in found) return await refusedInTurn(parts, { verb: asked.verb }, found);
   return found;

@@ -3,7 +3,7 @@ import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import type { ApprovalProof } from "@resontech/contracts/approval-proof";
 import t from "tap";
-import { judgeApproval } from "../../src/approvals/judge-approval.ts";
+import { evaluateApproval } from "../../src/approvals/evaluate-approval.ts";
 import { stepUpNonce } from "../../src/format/approval/step-up-nonce.ts";
 import { signedAct } from "@resontech/vault/decisions/signed-act";
 import { temporaryFolder } from "@resontech/house/temporary-folder";
@@ -28,7 +28,7 @@ t.test("the word of two people, as Keycloak signed it", async (t) => {
   const file = join(temporaryFolder(t), "keys.json");
   const judge = (proof: ApprovalProof, nowS = NOW_S) => {
     people.pin(file);
-    return judgeApproval(file, proof, ACT, nowS * 1000);
+    return evaluateApproval(file, proof, ACT, nowS * 1000);
   };
   type Changes = Parameters<StepUpPeople["sign"]>[2];
   const two = (
@@ -152,11 +152,11 @@ t.test("the word of two people, as Keycloak signed it", async (t) => {
   people.pin(file);
   chmodSync(file, 0o666);
   t.match(
-    await judgeApproval(file, two(), ACT, NOW_S * 1000),
+    await evaluateApproval(file, two(), ACT, NOW_S * 1000),
     { code: "step_up_keys_missing" },
     "a file that others can write pins nothing",
   );
-  t.match(await judgeApproval(undefined, two(), ACT, NOW_S * 1000), {
+  t.match(await evaluateApproval(undefined, two(), ACT, NOW_S * 1000), {
     code: "step_up_keys_missing",
   });
 });
@@ -187,7 +187,7 @@ t.test("a hold, its lift and a disclosure, by what the vault takes for each", as
     { atS = NOW_S, by = people }: { atS?: number; by?: StepUpPeople } = {},
   ) => {
     const approval = by.proof(what, { requester, approver, approval: ID, atS });
-    return judgeApproval(file, approval, signedAct({ ...request, approval }), NOW_S * 1_000);
+    return evaluateApproval(file, approval, signedAct({ ...request, approval }), NOW_S * 1_000);
   };
 
   t.match(await judge(asked.hold, hold, [OFFICER, null]), {

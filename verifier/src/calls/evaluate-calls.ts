@@ -5,7 +5,7 @@
 import { concat, fromHex, hex, utf8 } from "../input/bytes.ts";
 import { memberOf, readBoundedJson } from "../input/bounded-json.ts";
 import { Refused } from "../input/note.ts";
-import { judgeInclusion } from "../event-proof.ts";
+import { evaluateInclusion } from "../event-proof.ts";
 import type { Platform } from "../platform/platform.ts";
 import { fail, notChecked, pass, type Verdict } from "../verdicts.ts";
 import type { CalledBatch } from "./called-batches.ts";
@@ -152,7 +152,7 @@ export class CallsJudge {
       throw new Wrong(entry, "it has not the form of a line, or comes twice");
     const call = readBoundedJson(utf8(text), MAX_LINE_BYTES, "its text");
     const named = memberOf(call, "id");
-    const { verdict } = judgeInclusion(
+    const { verdict } = evaluateInclusion(
       this.#platform.sha256(concat(Uint8Array.of(0), utf8(text))),
       Number(at),
       (proof as string[]).map(fromHex),

@@ -7,7 +7,7 @@ import type { Layout } from "@resontech/frame/layout";
  * Has the installer end what a power cut may have broken off: a switch to another release, or back. It outlives this supervisor, which it may have to stop,
  * and says nothing where nothing is open.
  */
-export function settleSwitch(layout: Layout): void {
+export function reconcileSwitch(layout: Layout): void {
   const log = openSync(layout.log("settle.log"), "a", 0o640);
   const args = [layout.release("app", "installer.mjs"), "settle", "--root", layout.root];
   const child = spawn(layout.release("bin", "node"), args, {

@@ -11,7 +11,7 @@ const LOG = "upgrade.log";
  *
  * @param releaseDir whose installer it is
  */
-export function settleNodeUpgrade(root: string, releaseDir: string): void {
+export function reconcileNodeUpgrade(root: string, releaseDir: string): void {
   mkdirSync(join(root, "log"), { recursive: true, mode: 0o750 });
   const log = openSync(join(root, "log", LOG), "a", 0o640);
   const args = [

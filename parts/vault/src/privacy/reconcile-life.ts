@@ -12,7 +12,7 @@ import type { Retention } from "./retention.ts";
 type Destroyers = { erasures: Erasures; retention: Retention };
 
 /** @throws AuditUnavailable */
-export async function settleLife(
+export async function reconcileLife(
   { acts, outbox, turns, log }: VaultParts,
   { erasures, retention }: Destroyers,
   connection: AuditConnection,

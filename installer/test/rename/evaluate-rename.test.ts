@@ -1,5 +1,5 @@
 import t from "tap";
-import { costsOf, renamedConfig } from "../../src/rename/decisions/judge-rename.ts";
+import { costsOf, renamedConfig } from "../../src/rename/decisions/evaluate-rename.ts";
 import { config } from "../helper/request.ts";
 
 const NOW = Date.UTC(2026, 10, 27);

@@ -1,5 +1,5 @@
 /** Compares a log with what was told of it. Pure. */
-import { brokenTurn } from "./judge-turn.ts";
+import { brokenTurn } from "./evaluate-turn.ts";
 import type { Ack, SeenCheckpoint } from "./promises.ts";
 import { type Leaf, leavesOf, type ReadLog, type ReadShard, rootsAt } from "./read-log.ts";
 

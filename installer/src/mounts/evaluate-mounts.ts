@@ -17,7 +17,7 @@ export type Mounts = {
  * @param entries what the install makes directly below its root
  * @param dataFolders what it makes below `data`
  */
-export function judgeMounts(
+export function evaluateMounts(
   points: readonly string[],
   root: string,
   entries: readonly string[],

@@ -5,7 +5,7 @@ import { openDatabase } from "@resontech/frame/open-database";
 import Database from "better-sqlite3";
 import t from "tap";
 import { MIGRATIONS } from "@resontech/coordinator/migrations";
-import { settleNewer } from "../../src/parts/settle-newer.ts";
+import { reconcileNewer } from "../../src/parts/reconcile-newer.ts";
 
 t.test("people, buckets and key pairs of after the backup are made again", async (t) => {
   const [newer, ofBackup] = [join(t.testdir(), "newer.db"), join(t.testdirName, "backup.db")];
@@ -26,7 +26,7 @@ t.test("people, buckets and key pairs of after the backup are made again", async
     UPDATE bucket_pairs SET access_key_id = 'k2-bob' WHERE user_id = 'u_bob';
     DELETE FROM bucket_pairs WHERE user_id = 'u_cy';`);
   db.close();
-  settleNewer(newer, ofBackup);
+  reconcileNewer(newer, ofBackup);
   const after = new Database(newer, { readonly: true });
   t.teardown(() => after.close());
   t.same(after.prepare("SELECT username, subject FROM users ORDER BY id").raw().all(), [
@@ -99,7 +99,7 @@ t.test("a job goes on from the newest model that came back", async (t) => {
     insert(db, "outbox", { kind: "remove-version", upload_id: `model-${round}` });
   }
   db.close();
-  settleNewer(newer, ofBackup);
+  reconcileNewer(newer, ofBackup);
   const after = new Database(newer, { readonly: true });
   t.teardown(() => after.close());
   const rounds = after.prepare("SELECT round FROM checkpoints ORDER BY round").pluck();

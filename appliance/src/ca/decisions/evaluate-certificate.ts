@@ -47,7 +47,7 @@ const WEAK = /md5|sha1(?!\d)/i;
  * @param name that clients and nodes know the appliance by
  * @throws CertificateRefusedError
  */
-export function judgeCertificate(
+export function evaluateCertificate(
   { cert, key, ca }: Brought,
   name: string,
   now: number,

@@ -11,7 +11,7 @@ import { readHostFacts, useByAppliance } from "./host-facts.ts";
  *
  * @throws NotInstalledError
  */
-export async function judgeInstalled(
+export async function evaluateInstalled(
   root: string,
 ): Promise<{ facts: HostFacts; findings: Finding[] }> {
   const config = new Journal(root).lastBegin?.request.config;

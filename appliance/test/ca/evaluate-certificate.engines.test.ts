@@ -3,14 +3,14 @@ import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import { writeFileSync } from "node:fs";
 import t from "tap";
-import { type Brought, judgeCertificate } from "../../src/ca/decisions/judge-certificate.ts";
+import { type Brought, evaluateCertificate } from "../../src/ca/decisions/evaluate-certificate.ts";
 import { CustomersPki } from "@resontech/house/customers-pki";
 
 const dir = t.testdir();
 const pki = new CustomersPki(join(dir, "pki"));
 const DAY_MS = 86_400_000;
 const judge = (brought: Partial<Brought>, now = Date.now()) =>
-  judgeCertificate({ ...whole(pki.leaf()), ...brought }, "gpu.hospital.example", now);
+  evaluateCertificate({ ...whole(pki.leaf()), ...brought }, "gpu.hospital.example", now);
 const whole = ({ cert, key }: { cert: string; key: string }): Brought => ({
   ...{ cert: cert + pki.intermediate, key, ca: pki.ca },
 });

@@ -4,7 +4,7 @@ import { hashLeaf } from "@resontech/audit/format/tree/merkle";
 import { isIncluded } from "@resontech/audit/format/tree/proof-check";
 import { CalledBatches } from "../../src/calls/called-batches.ts";
 import { type CallsHead, readCallsHead } from "../../src/calls/calls-head.ts";
-import { CallsJudge } from "../../src/calls/judge-calls.ts";
+import { CallsJudge } from "../../src/calls/evaluate-calls.ts";
 import type { Leaf } from "../../src/leaf/leaf.ts";
 import { nodePlatform } from "../../src/platform/platform-node.ts";
 import { exitCode, nothingChecked, pass } from "../../src/verdicts.ts";

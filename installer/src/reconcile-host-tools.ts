@@ -17,7 +17,7 @@ export class HostToolsMissingError extends Error {
  * Decides once whose tools an install calls: as the operator said, as an earlier run of this install decided, or by what the host has. A Podman that
  * the host gets later changes nothing: containers of one are not the other's.
  */
-export function settleHostTools(
+export function reconcileHostTools(
   request: InstallRequest,
   release: ReleaseManifest,
   facts: Pick<HostFacts, "tools" | "engineVersion">,

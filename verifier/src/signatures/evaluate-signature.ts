@@ -2,11 +2,11 @@
 import type { Checkpoint } from "../input/note.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { Policy } from "./policy.ts";
-import { judgeKey } from "./signatures.ts";
+import { evaluateKey } from "./signatures.ts";
 import { fail, notChecked, pass, type Verdict } from "../verdicts.ts";
 
 /** Every key that the policy lists for this origin must have signed. */
-export async function judgeSignature(
+export async function evaluateSignature(
   checkpoint: Checkpoint,
   policy: Policy,
   platform: Platform,
@@ -16,7 +16,7 @@ export async function judgeSignature(
     return fail(0, `the policy has no key for the checkpoint's origin ${checkpoint.origin}`);
   const unknown: string[] = [];
   for (const key of keys) {
-    const { state } = await judgeKey(checkpoint, key, platform);
+    const { state } = await evaluateKey(checkpoint, key, platform);
     if (state === "missing")
       return fail(0, `the checkpoint lacks the signature of key ${key.keyId}`);
     if (state === "invalid") return fail(0, `the signature of key ${key.keyId} does not verify`);

@@ -37,7 +37,7 @@ const STEPS = [
  * @param newer the coordinator's, which nobody has open
  * @param ofBackup of the same schema
  */
-export function settleNewer(newer: string, ofBackup: string): void {
+export function reconcileNewer(newer: string, ofBackup: string): void {
   const db = new Database(newer, { fileMustExist: true });
   try {
     db.pragma("trusted_schema = OFF");

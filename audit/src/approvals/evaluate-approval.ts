@@ -25,7 +25,7 @@ const NONE_PINNED: Objection = {
 };
 
 /** @param keysFile as the configuration names it; undefined: none @param nowMs Unix milliseconds */
-export async function judgeApproval(
+export async function evaluateApproval(
   keysFile: string | undefined,
   proof: ApprovalProof,
   act: ActToApprove,

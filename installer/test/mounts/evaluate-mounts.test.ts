@@ -1,8 +1,8 @@
 import t from "tap";
-import { judgeMounts } from "../../src/mounts/judge-mounts.ts";
+import { evaluateMounts } from "../../src/mounts/evaluate-mounts.ts";
 
 const judge = (...points: string[]) =>
-  judgeMounts(points, "/opt/rt", ["data", "log"], ["s3", "agent", "podman"]);
+  evaluateMounts(points, "/opt/rt", ["data", "log"], ["s3", "agent", "podman"]);
 
 t.test(
   "what the engines mounted is the appliance's, in the order in which it was mounted",
