@@ -1,4 +1,4 @@
-/** A log of a test's own that grows as told, signed as auditd signs it; and a real audit-out on it. */
+/** A log of a test's own that grows as told, signed as auditd signs it. */
 import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** A real witness as its own process, and logs for it. */
+/** A real witness as its own process, on this Node or the host's. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
