@@ -81,6 +81,27 @@ module.exports = {
       from: {},
       to: { path: "^coordinator/src/", pathNot: under(coordinator) },
     },
+    {
+      name: "rooms-meet-through-exports",
+      comment: "what another room needs has a name in `exports`, tests, proofs and dev included; fixtures are `@resontech/<room>/testing/<name>`. Audit's fixtures have no names yet",
+      severity: "error",
+      from: { path: "^(parts/(?!test/)[^/]+(?=/)|[^/]+)/" },
+      to: { pathNot: "^($1|audit)/", dependencyTypes: ["local"], dependencyTypesNot: ["aliased"] },
+    },
+    {
+      name: "rooms-meet-through-exports",
+      comment: "the list of all parts lies above them, and is a room of its own",
+      severity: "error",
+      from: { path: "^parts/(test/|[^/]+$)" },
+      to: { path: "^parts/(?!test/)[^/]+/", dependencyTypes: ["local"], dependencyTypesNot: ["aliased"] },
+    },
+    {
+      name: "no-product-inside-a-process",
+      comment: "exports of the coordinator's and the agent's src/ are there for tests and proofs: the product meets both over sockets",
+      severity: "error",
+      from: { path: `^(contracts|frame|dashboard|${rooms})/src/|^parts/[^/]+\\.ts$`, pathNot: "^(coordinator|agent)/" },
+      to: { path: "^(coordinator|agent)/src/(?!operations\\.ts$)" },
+    },
     { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
     {
       name: "contracts-import-nothing-of-ours",

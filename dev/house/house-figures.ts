@@ -18,6 +18,14 @@ export function pathsIntoRooms(imports: readonly Import[]): Import[] {
   );
 }
 
+/** Exports that no file of another room imports. @param names as other rooms import them */
+export function unusedExports(names: Iterable<string>, imports: readonly Import[]): string[] {
+  const used = new Set(
+    imports.filter(({ from, to }) => roomOf(from) !== roomOf(to)).map(({ named }) => named),
+  );
+  return [...names].filter((name) => !used.has(name)).sort();
+}
+
 /** Folders side by side, of the product or of proofs, of which files of each import files of the other: `room/src/a <> room/src/b`. */
 export function mutualFolders(imports: readonly Import[]): string[] {
   const hasLayers = (file: string): boolean =>

@@ -1,5 +1,10 @@
 import t from "tap";
-import { foldersAtRoot, mutualFolders, pathsIntoRooms } from "../house/house-figures.ts";
+import {
+  foldersAtRoot,
+  mutualFolders,
+  pathsIntoRooms,
+  unusedExports,
+} from "../house/house-figures.ts";
 
 const go = (from: string, to: string, named = "../x.ts") => ({ from, to, named });
 
@@ -19,6 +24,19 @@ t.test("an import by path into another room is told from one by its door", async
       go("parts/test/parts.test.ts", "parts/index.ts"),
     ]),
     [byPath, go("parts/one/src/a.ts", "parts/other/src/b.ts")],
+  );
+});
+
+t.test("an export is used when another room imports it, and not by its own room", async (t) => {
+  t.same(
+    unusedExports(
+      ["@resontech/frame/own", "@resontech/frame/b", "@resontech/frame/alone"],
+      [
+        go("cli/test/a.ts", "frame/src/b.ts", "@resontech/frame/b"),
+        go("frame/test/a.ts", "frame/src/own.ts", "@resontech/frame/own"),
+      ],
+    ),
+    ["@resontech/frame/alone", "@resontech/frame/own"],
   );
 });
 

@@ -1,5 +1,5 @@
 /** Every rule of `.dependency-cruiser.cjs` refuses what it is there to refuse: a rule with a slip in its pattern would let everything pass. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
@@ -11,10 +11,17 @@ const { forbidden, options } = createRequire(import.meta.url)("../../.dependency
   options: ICruiseOptions & { enhancedResolveOptions: object };
 };
 
-/** @property to a file of the tree, or what is imported by its name */
-type Breach = { rule: string; from: string; to: string };
+/** @property to a file of the tree, or what is imported by its name @property named its name among a room's exports; without, it is imported by its path */
+type Breach = { rule: string; from: string; to: string; named?: string };
 
-const breach = (rule: string, from: string, to: string): Breach => ({ rule, from, to });
+const breach = (rule: string, from: string, to: string, named?: string): Breach => ({
+  ...{ rule, from, to },
+  ...(named === undefined ? {} : { named }),
+});
+
+/** A room with a fixture, and a process with a file, that other rooms may name. */
+const FIXTURE = { named: "@resontech/toy/testing/fixture", file: "toy/test/fixture.ts" };
+const INSIDE = { named: "@resontech/coordinator/row", file: "coordinator/src/db/row.ts" };
 
 /** One of each line, from the ground up: each imports the next one above it. */
 const LAYERS = [
@@ -63,6 +70,12 @@ const BREACHES: readonly Breach[] = [
     "cli/src/any.ts",
     "coordinator/src/new/a.ts",
   ),
+  breach("rooms-meet-through-exports", "proofs/bench/a.ts", "frame/src/target.ts"),
+  breach("rooms-meet-through-exports", "parts/one/test/a.ts", "parts/other/test/target.ts"),
+  breach("rooms-meet-through-exports", "parts/one/test/b.ts", "parts/index.ts"),
+  breach("rooms-meet-through-exports", "parts/index.ts", "parts/one/src/state.ts"),
+  breach("rooms-meet-through-exports", "parts/test/a.ts", "parts/one/src/state.ts"),
+  breach("no-product-inside-a-process", "appliance/src/a.ts", INSIDE.file, INSIDE.named),
   breach("no-cycles", "dev/one.ts", "dev/other.ts"),
   breach("contracts-import-nothing-of-ours", "contracts/src/a.ts", "frame/src/a.ts"),
   breach("frame-imports-contracts-alone", "frame/src/b.ts", "policies/src/a.ts"),
@@ -78,6 +91,7 @@ const BREACHES: readonly Breach[] = [
   breach("declarations-are-pure", "parts/one/src/operations.ts", "node:os"),
   breach("processes-hold-no-commands", "parts/one/src/main.ts", "parts/one/src/commands/a.ts"),
   breach("no-test-code-in-product", "installer/src/a.ts", "installer/test/a.ts"),
+  breach("no-test-code-in-product", "installer/src/b.ts", FIXTURE.file, FIXTURE.named),
   breach("decisions-stay-pure", "installer/src/decisions/a.ts", "node:child_process"),
   breach("decisions-stay-pure", "audit/src/format/event/a.ts", "better-sqlite3"),
   breach("decisions-stay-pure", "parts/vault/src/decisions/a.ts", "node:fs"),
@@ -121,16 +135,23 @@ function write(file: string, text: string): void {
 const isOfTree = (to: string): boolean => to.endsWith(".ts");
 // The way back of the cycle, which is told once.
 const sources = new Map([["dev/other.ts", ['import "./one.ts";\n']]]);
-for (const { from, to } of BREACHES) {
+for (const { from, to, named } of BREACHES) {
   const path = relative(dirname(from), to);
-  const named = isOfTree(to) ? (path.startsWith(".") ? path : `./${path}`) : to;
-  sources.set(from, [...(sources.get(from) ?? []), `import "${named}";\n`]);
+  const specifier = named ?? (isOfTree(to) ? (path.startsWith(".") ? path : `./${path}`) : to);
+  sources.set(from, [...(sources.get(from) ?? []), `import "${specifier}";\n`]);
   if (isOfTree(to)) sources.set(to, sources.get(to) ?? []);
 }
 for (const [file, lines] of sources) write(file, lines.join("") || "export const a = 1;\n");
 for (const name of PACKAGES) {
   write(`node_modules/${name}/package.json`, JSON.stringify({ name, main: "index.js" }));
   write(`node_modules/${name}/index.js`, "module.exports = 1;\n");
+}
+for (const { named, file } of [FIXTURE, INSIDE]) {
+  const [, room = "", ...name] = named.split("/");
+  const exports = { [`./${name.join("/")}`]: `./${relative(room, file)}` };
+  write(`${room}/package.json`, JSON.stringify({ name: `@resontech/${room}`, exports }));
+  mkdirSync(join(tree, "node_modules/@resontech"), { recursive: true });
+  symlinkSync(`../../${room}`, join(tree, "node_modules/@resontech", room));
 }
 const dependencies = { "better-sqlite3": "1.0.0", dockerode: "1.0.0" };
 write(
@@ -156,6 +177,19 @@ t.test("every rule refuses a breach that is planted for it", async (t) => {
     );
   }
 });
+
+t.test(
+  "what a room exports is no breach for another room that imports it by its name",
+  async (t) => {
+    t.same(
+      found.filter(
+        ({ rule, to }) =>
+          rule.name === "rooms-meet-through-exports" && [FIXTURE.file, INSIDE.file].includes(to),
+      ),
+      [],
+    );
+  },
+);
 
 t.test("no rule is without a planted breach", async (t) => {
   const planted = new Set(BREACHES.map(({ rule }) => rule));

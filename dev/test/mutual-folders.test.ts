@@ -33,13 +33,17 @@ t.test("a pair is found by whatever form of import, and through a room's door", 
         c: { "c.ts": '// import "../a/a.ts";\nimport { a } from "@resontech/toy/a";\n' },
         d: { "d.ts": 'const d = await import("../e/e.ts");\n' },
         e: { "e.ts": 'import {\n  d,\n} from "../d/d.ts";\nimport "../gone.ts";\n' },
+        f: { "f.ts": 'const program = import.meta.resolve("../g/g.ts");\n' },
+        g: { "g.ts": 'import "../f/f.ts";\n' },
       },
     },
     box: { "package.json": JSON.stringify({ name: "@resontech/box" }) },
   });
   const files = globSync("**/*.ts", { cwd: tree });
   const imports = readImports(tree, files);
-  t.same(mutualFolders(imports), ["toy/src/a <> toy/src/b", "toy/src/d <> toy/src/e"]);
+  t.same(mutualFolders(imports), [
+    ...["toy/src/a <> toy/src/b", "toy/src/d <> toy/src/e", "toy/src/f <> toy/src/g"],
+  ]);
   t.same(
     imports.filter(({ from }) => from === "toy/src/c/c.ts"),
     [{ from: "toy/src/c/c.ts", to: "toy/src/a/a.ts", named: "@resontech/toy/a" }],

@@ -58,6 +58,7 @@ t.test("a source's change reaches what reads the sources of every room", async (
     "exported-names",
     "import-rules",
     "mutual-folders",
+    "room-exports",
     "steady-tests",
     "stop-order",
   ].map((name) => `dev/test/${name}.test.ts`);

@@ -18,6 +18,7 @@ const READS_ALL: ReadonlySet<string> = new Set([
   "dev/test/exported-names.test.ts",
   "dev/test/import-rules.test.ts",
   "dev/test/mutual-folders.test.ts",
+  "dev/test/room-exports.test.ts",
   "dev/test/steady-tests.test.ts",
   "dev/test/stop-order.test.ts",
   "audit/test/catalogue.test.ts",

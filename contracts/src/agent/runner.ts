@@ -77,7 +77,7 @@ export const RUNNER_OUTPUTS = {
   metrics: "/rt/events/metrics.jsonl",
 } as const;
 
-/** One line of `metrics.jsonl` (HOSTED-API "Bucket layout"). `t` is RFC 3339 with milliseconds, UTC. */
+/** One line of `metrics.jsonl` (HOSTED-API "Bucket layout"). `t` is RFC 3339 with milliseconds, UTC. @public Python writes it */
 export type MetricsLine = { t: string } & (
   | { kind: "round-started"; round: number; numRounds: number | null }
   | {
@@ -107,7 +107,7 @@ export type RoundUpdates =
       notHeard: string[];
     };
 
-/** `ready` means, of the server: NVFlare listens; of a client: it runs and the server's port answers. */
+/** `ready` means, of the server: NVFlare listens; of a client: it runs and the server's port answers. @public Python writes it */
 export type RunnerEvent = { t: string } & (
   | { kind: "ready" }
   /** Of a replica before it is ready: it gets on. Each one renews the time that it has; the amount says nothing. */

@@ -10,7 +10,6 @@ export const ModelPart = Type.String({ pattern: `^${PART}$`, maxLength: 96 });
 export const ModelName = Type.String({ pattern: `^${PART}/${PART}$`, maxLength: 96 });
 /** A name that people give, or the 40 digits that the appliance makes of the content. */
 export const ModelRevision = Type.String({ pattern: `^${PART}$`, maxLength: 96 });
-export const COMMIT_ID = /^[0-9a-f]{40}$/;
 /** What clients ask for where nobody names one. */
 export const DEFAULT_REVISION = "main";
 

@@ -88,10 +88,3 @@ export const QUESTIONS = {
 
 export type QuestionId = keyof typeof QUESTIONS;
 export const QUESTION_IDS = Object.keys(QUESTIONS) as QuestionId[];
-
-/** Answered by who acted, or by how an entry ended, beside the types that name them: every type bears on these. */
-export const ASKED_OF_EVERY_TYPE = [
-  "person",
-  "refused",
-  "administrators",
-] as const satisfies QuestionId[];
