@@ -1,5 +1,5 @@
 // Imports run one way: contracts ← everything; rooms meet only through `exports` doors. See docs/developer/architecture.md.
-const rooms = "audit|verifier|parts/[^/]+|parts|coordinator|agent|policies|backup|airgap|appliance|installer|cli";
+const rooms = "audit|verifier|parts/[^/]+|parts|policies|backup|airgap|appliance|installer|cli";
 /** Of the coordinator, from the ground up: what stands in one line may import from its own line and from those above it here. */
 const coordinator = [
   ["findings/", "api-error\\.ts", "state-of-part\\.ts", "db/"],
@@ -15,7 +15,7 @@ const coordinator = [
   ["compose/"],
   ["server\\.ts"],
 ];
-const under = (layers) => `^coordinator/src/(${layers.flat().join("|")})`;
+const under = (layers) => `^parts/coordinator/src/(${layers.flat().join("|")})`;
 
 /** Folders of audit/src, a library → what of audit/src each may import beside itself. audit/README.md says why. */
 const auditArrows = {
@@ -79,7 +79,7 @@ module.exports = {
       name: "every-folder-of-the-coordinator-has-its-layer",
       severity: "error",
       from: {},
-      to: { path: "^coordinator/src/", pathNot: under(coordinator) },
+      to: { path: "^parts/coordinator/src/", pathNot: under(coordinator) },
     },
     {
       name: "rooms-meet-through-exports",
@@ -99,8 +99,8 @@ module.exports = {
       name: "no-product-inside-a-process",
       comment: "exports of the coordinator's and the agent's src/ are there for tests and proofs: the product meets both over sockets",
       severity: "error",
-      from: { path: `^(contracts|frame|dashboard|${rooms})/src/|^parts/[^/]+\\.ts$`, pathNot: "^(coordinator|agent)/" },
-      to: { path: "^(coordinator|agent)/src/(?!operations\\.ts$)" },
+      from: { path: `^(contracts|frame|dashboard|${rooms})/src/|^parts/[^/]+\\.ts$`, pathNot: "^parts/(coordinator|agent)/" },
+      to: { path: "^parts/(coordinator|agent)/src/(?!operations\\.ts$)" },
     },
     { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
     {
@@ -123,17 +123,27 @@ module.exports = {
       to: { path: `^(frame|${rooms}|proofs|dev)/`, pathNot: "^parts/keycloak/src/" },
     },
     {
-      name: "running-parts-never-import-one-another",
-      comment: "coordinator, agent and parts meet over sockets and contracts; audit/src/producer is the one door",
+      name: "audit-imports-no-process",
+      comment: "the log's format and the way in are a library, which every process takes",
       severity: "error",
-      from: { path: "^(coordinator|agent|audit)/src/" },
-      to: { path: `^(${rooms})/`, pathNot: "^(?:audit/src/producer/|parts/[^/]+/src/operations\\.ts$|parts/keycloak/src/|$1/)" },
+      from: { path: "^audit/src/" },
+      to: { path: `^(${rooms})/`, pathNot: "^audit/" },
+    },
+    {
+      name: "running-parts-never-import-one-another",
+      comment: "coordinator, agent and parts meet over sockets and contracts; audit/src/producer is the one door, and the coordinator has Keycloak's client",
+      severity: "error",
+      from: { path: "^parts/(coordinator|agent)/(?:src/|part\\.ts$)" },
+      to: {
+        path: `^(house|${rooms})/`,
+        pathNot: "^(?:audit/src/producer/|parts/[^/]+/src/operations\\.ts$|parts/keycloak/src/|parts/$1/|parts/node_modules/)",
+      },
     },
     {
       name: "parts-never-import-one-another",
       comment: "a part knows of another one the operations that it serves, and the name that Prometheus answers",
       severity: "error",
-      from: { path: "^parts/([^/]+)/(?:src/|part\\.ts$)" },
+      from: { path: "^parts/(?!(?:coordinator|agent)/)([^/]+)/(?:src/|part\\.ts$)" },
       to: {
         path: `^(house|${rooms})/`,
         pathNot: "^(?:parts/$1/|parts/[^/]+/src/operations\\.ts$|audit/src/|parts/prometheus/src/reader-name\\.ts$|parts/node_modules/)",
@@ -150,7 +160,7 @@ module.exports = {
       name: "declarations-are-pure",
       comment: "part.ts and operations.ts are data and pure functions: a test reads them all without starting one",
       severity: "error",
-      from: { path: ["^parts/[^/]+/(?:part|src/(?:operations|findings))\\.ts$", "^coordinator/(?:part\\.ts$|src/findings/)"] },
+      from: { path: ["^parts/[^/]+/(?:part|src/(?:operations|findings))\\.ts$", "^parts/[^/]+/src/findings/"] },
       to: { dependencyTypes: ["core"] },
     },
     {
@@ -180,11 +190,11 @@ module.exports = {
     },
     {
       name: "authorization-stays-pure",
-      comment: "coordinator/src/authorization decides by its arguments and its policies alone: of the coordinator it knows the form of an error and of a row filter",
+      comment: "parts/coordinator/src/authorization decides by its arguments and its policies alone: of the coordinator it knows the form of an error and of a row filter",
       severity: "error",
-      from: { path: "^coordinator/src/authorization/" },
+      from: { path: "^parts/coordinator/src/authorization/" },
       to: {
-        pathNot: "^(contracts/src/|node_modules/@cedar-policy/|coordinator/src/(authorization/|api-error\\.ts$|db/row-filter\\.ts$))",
+        pathNot: "^(contracts/src/|node_modules/@cedar-policy/|parts/coordinator/src/(authorization/|api-error\\.ts$|db/row-filter\\.ts$))",
         dependencyTypesNot: ["core"],
       },
     },
@@ -192,35 +202,35 @@ module.exports = {
       name: "policies-are-read-by-two-files",
       comment: "of authorization/ only these look at files",
       severity: "error",
-      from: { path: "^coordinator/src/authorization/", pathNot: "/(policy-files|policies-in-force)\\.ts$" },
+      from: { path: "^parts/coordinator/src/authorization/", pathNot: "/(policy-files|policies-in-force)\\.ts$" },
       to: { dependencyTypes: ["core"] },
     },
     {
       name: "container-host-behind-its-interface",
-      comment: "agent/src/substrate is what the agent knows of where members run; app.ts alone says which implementation it is",
+      comment: "parts/agent/src/substrate is what the agent knows of where members run; app.ts alone says which implementation it is",
       severity: "error",
-      from: { path: "^agent/src/", pathNot: "^agent/src/(app\\.ts$|substrate/container-host/)" },
-      to: { path: "^agent/src/substrate/container-host/" },
+      from: { path: "^parts/agent/src/", pathNot: "^parts/agent/src/(app\\.ts$|substrate/container-host/)" },
+      to: { path: "^parts/agent/src/substrate/container-host/" },
     },
     {
       name: "engine-client-in-the-container-host-alone",
       severity: "error",
-      from: { path: "^agent/", pathNot: "^agent/(src/substrate/container-host|test)/" },
+      from: { path: "^parts/agent/", pathNot: "^parts/agent/(src/substrate/container-host|test)/" },
       to: { path: "node_modules/(@types/)?dockerode/" },
     },
     {
       name: "substrate-interface-names-no-implementation",
       comment: "the interface is types of the contract and pure decisions: nothing of an engine, of this host or of node:*",
       severity: "error",
-      from: { path: "^agent/src/substrate/[^/]+\\.ts$" },
-      to: { pathNot: "^(contracts/src/|agent/src/decisions/|agent/src/substrate/[^/]+\\.ts$)" },
+      from: { path: "^parts/agent/src/substrate/[^/]+\\.ts$" },
+      to: { pathNot: "^(contracts/src/|parts/agent/src/decisions/|parts/agent/src/substrate/[^/]+\\.ts$)" },
     },
     {
       name: "substrates-know-no-member",
       comment: "what is staged, stored and told is not a substrate's: another implementation must not need it",
       severity: "error",
-      from: { path: "^agent/src/substrate/" },
-      to: { path: "^agent/src/(members|bus|staging|outputs|off-thread|audit|lease|join)/" },
+      from: { path: "^parts/agent/src/substrate/" },
+      to: { path: "^parts/agent/src/(members|bus|staging|outputs|off-thread|audit|lease|join)/" },
     },
     { name: "not-to-unresolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
     {

@@ -3,7 +3,7 @@ import type { LiveAnswer, LiveRequest } from "@resontech/contracts/live-socket";
 import t from "tap";
 import { LiveConnection } from "../src/live/live-connection.ts";
 
-/** A socket whose other end is the test. The protocol itself is held to the real one: coordinator/test/http/live.engines.test.ts. */
+/** A socket whose other end is the test. The protocol itself is held to the real one: parts/coordinator/test/http/live.engines.test.ts. */
 class OpenSocket extends EventTarget {
   readyState = 1;
   readonly said: LiveRequest[] = [];

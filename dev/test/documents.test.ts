@@ -63,7 +63,7 @@ t.test(
 );
 
 t.test("every request that a document names is a route of the API", async (t) => {
-  const sources = globSync("coordinator/src/http/routes/*.ts", { cwd: repository });
+  const sources = globSync("parts/coordinator/src/http/routes/*.ts", { cwd: repository });
   const routes = new Set(sources.flatMap((source) => routesIn(read(source))));
   t.ok(routes.has("POST /api/tasks"));
   t.same(

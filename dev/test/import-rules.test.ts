@@ -21,7 +21,7 @@ const breach = (rule: string, from: string, to: string, named?: string): Breach 
 
 /** A room with a fixture, and a process with a file, that other rooms may name. */
 const FIXTURE = { named: "@resontech/toy/testing/fixture", file: "toy/test/fixture.ts" };
-const INSIDE = { named: "@resontech/coordinator/row", file: "coordinator/src/db/row.ts" };
+const INSIDE = { named: "@resontech/coordinator/row", file: "parts/coordinator/src/db/row.ts" };
 
 /** One of each line, from the ground up: each imports the next one above it. */
 const LAYERS = [
@@ -37,7 +37,7 @@ const LAYERS = [
   "control/a.ts",
   "compose/a.ts",
   "server.ts",
-].map((file) => `coordinator/src/${file}`);
+].map((file) => `parts/coordinator/src/${file}`);
 
 /** What each folder of audit/src may not import of the others. */
 const AUDIT = {
@@ -68,7 +68,7 @@ const BREACHES: readonly Breach[] = [
   breach(
     "every-folder-of-the-coordinator-has-its-layer",
     "cli/src/any.ts",
-    "coordinator/src/new/a.ts",
+    "parts/coordinator/src/new/a.ts",
   ),
   breach("rooms-meet-through-exports", "proofs/bench/a.ts", "frame/src/target.ts"),
   breach("rooms-meet-through-exports", "parts/one/test/a.ts", "parts/other/test/target.ts"),
@@ -80,12 +80,16 @@ const BREACHES: readonly Breach[] = [
   breach("contracts-import-nothing-of-ours", "contracts/src/a.ts", "frame/src/a.ts"),
   breach("frame-imports-contracts-alone", "frame/src/b.ts", "policies/src/a.ts"),
   breach("keycloak-imports-nothing-of-ours", "parts/keycloak/src/a.ts", "frame/src/a.ts"),
-  breach("running-parts-never-import-one-another", "agent/src/a.ts", "audit/src/keys/target.ts"),
+  breach(
+    "running-parts-never-import-one-another",
+    "parts/agent/src/a.ts",
+    "audit/src/keys/target.ts",
+  ),
   breach("parts-never-import-one-another", "parts/one/src/a.ts", "parts/other/src/state.ts"),
   breach("parts-never-import-one-another", "parts/one/part.ts", "parts/keycloak/src/a.ts"),
   breach("parts-never-import-one-another", "parts/vault/src/b.ts", "parts/auditd/src/target.ts"),
   breach("parts-never-import-one-another", "parts/audit-out/src/b.ts", "verifier/src/target.ts"),
-  breach("running-parts-never-import-one-another", "audit/src/keys/b.ts", "parts/vault/src/c.ts"),
+  breach("audit-imports-no-process", "audit/src/keys/b.ts", "parts/vault/src/c.ts"),
   breach("parts-write-into-the-log-as-producers", "parts/one/src/b.ts", "audit/src/keys/target.ts"),
   breach("parts-write-into-the-log-as-producers", "parts/vault/part.ts", "audit/src/keys/seal.ts"),
   breach("declarations-are-pure", "parts/one/src/operations.ts", "node:os"),
@@ -97,25 +101,25 @@ const BREACHES: readonly Breach[] = [
   breach("decisions-stay-pure", "parts/vault/src/decisions/a.ts", "node:fs"),
   breach(
     "authorization-stays-pure",
-    "coordinator/src/authorization/b.ts",
-    "coordinator/src/db/a.ts",
+    "parts/coordinator/src/authorization/b.ts",
+    "parts/coordinator/src/db/a.ts",
   ),
-  breach("policies-are-read-by-two-files", "coordinator/src/authorization/c.ts", "node:fs"),
+  breach("policies-are-read-by-two-files", "parts/coordinator/src/authorization/c.ts", "node:fs"),
   breach(
     "container-host-behind-its-interface",
-    "agent/src/members/a.ts",
-    "agent/src/substrate/container-host/a.ts",
+    "parts/agent/src/members/a.ts",
+    "parts/agent/src/substrate/container-host/a.ts",
   ),
-  breach("engine-client-in-the-container-host-alone", "agent/src/probes/a.ts", "dockerode"),
+  breach("engine-client-in-the-container-host-alone", "parts/agent/src/probes/a.ts", "dockerode"),
   breach(
     "substrate-interface-names-no-implementation",
-    "agent/src/substrate/a.ts",
-    "agent/src/version.ts",
+    "parts/agent/src/substrate/a.ts",
+    "parts/agent/src/version.ts",
   ),
   breach(
     "substrates-know-no-member",
-    "agent/src/substrate/container-host/b.ts",
-    "agent/src/staging/a.ts",
+    "parts/agent/src/substrate/container-host/b.ts",
+    "parts/agent/src/staging/a.ts",
   ),
   breach("not-to-unresolvable", "dev/gone.ts", "nobody-has-this-package"),
   breach("not-to-dev-dep", "cli/src/grown.ts", "toy"),
@@ -148,10 +152,11 @@ for (const name of PACKAGES) {
 }
 for (const { named, file } of [FIXTURE, INSIDE]) {
   const [, room = "", ...name] = named.split("/");
-  const exports = { [`./${name.join("/")}`]: `./${relative(room, file)}` };
-  write(`${room}/package.json`, JSON.stringify({ name: `@resontech/${room}`, exports }));
+  const folder = file.slice(0, file.search(/\/(?:src|test)\//));
+  const exports = { [`./${name.join("/")}`]: `./${relative(folder, file)}` };
+  write(`${folder}/package.json`, JSON.stringify({ name: `@resontech/${room}`, exports }));
   mkdirSync(join(tree, "node_modules/@resontech"), { recursive: true });
-  symlinkSync(`../../${room}`, join(tree, "node_modules/@resontech", room));
+  symlinkSync(`../../${folder}`, join(tree, "node_modules/@resontech", room));
 }
 const dependencies = { "better-sqlite3": "1.0.0", dockerode: "1.0.0" };
 write(

@@ -7,7 +7,7 @@ const repository = join(import.meta.dirname, "..", "..");
 t.test("whoever says that it listens can be stopped in order from then on", async (t) => {
   const frame = "frame/src/program/run-part.ts";
   const sources = globSync(
-    ["*/src/**/main.ts", "parts/*/src/main.ts", "coordinator/src/server.ts", frame],
+    ["*/src/**/main.ts", "parts/*/src/main.ts", "parts/coordinator/src/server.ts", frame],
     { cwd: repository },
   )
     .map((file) => [file, readFileSync(join(repository, file), "utf8")] as const)

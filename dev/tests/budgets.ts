@@ -22,15 +22,15 @@ export const EXCEPTIONS: Readonly<Record<string, Exception>> = {
     cpuSeconds: 90,
     reason: "a real language model reads and writes on the processors, for each promise of the API",
   },
-  "coordinator/test/identity/directories.browser.test.ts": {
+  "parts/coordinator/test/identity/directories.browser.test.ts": {
     cpuSeconds: 180,
     reason: "two Keycloaks that trust each other, a directory, and a browser for each way in",
   },
-  "agent/test/runners-faults.engines.test.ts": {
+  "parts/agent/test/runners-faults.engines.test.ts": {
     cpuSeconds: 190,
     reason: "every kind of fault of a user's training ends a real attempt of NVFlare with torch",
   },
-  "agent/test/runners.engines.test.ts": {
+  "parts/agent/test/runners.engines.test.ts": {
     cpuSeconds: 110,
     reason: "a real federation of NVFlare with torch, from its first round to its model",
   },

@@ -15,7 +15,7 @@ A file that passed on this machine, and of which nothing that it can see has cha
   FILE…         these files alone, cached or not
 
   npm test -- --since origin/main
-  npm test -- coordinator/test/http/*.test.ts
+  npm test -- parts/coordinator/test/http/*.test.ts
   npm test -- appliance/test/backup/follow-and-restore.engines.test.ts --keep
 
 Ends with "N passed, N failed"; exit code 0: nothing failed and something ran or is cached, or nothing was reached; 1: something failed; 2: wrong arguments.

@@ -22,7 +22,7 @@ const READS_ALL: ReadonlySet<string> = new Set([
   "dev/test/steady-tests.test.ts",
   "dev/test/stop-order.test.ts",
   "audit/test/catalogue.test.ts",
-  "coordinator/test/errors-document.test.ts",
+  "parts/coordinator/test/errors-document.test.ts",
   "proofs/test/proofs-document.test.ts",
 ]);
 /** Whether a test reads files of every room. */

@@ -1,4 +1,5 @@
 /** Which rooms a test can see anything of. Rather one too many: a verdict that is kept although something changed is a lie. */
+import { posix } from "node:path";
 import { readsAll } from "./reached-tests.ts";
 import { roomOf } from "./room-of.ts";
 import type { SourceTree } from "./source-tree.ts";
@@ -36,16 +37,21 @@ function isOurs(file: string): boolean {
 }
 
 /**
- * Rooms in paths of a source: `"../../policies/x"`, `join(…, "policies", …)`; and {@link BUNDLE} where it uses one.
- * @param file its path in this tree: so many steps lead up from it to the rooms
+ * Rooms in paths of a source: `"../../policies/x"`, `join(…, "..", "agent", …)`, `join(…, "policies/x")`; and {@link BUNDLE} where the source uses one.
+ * @param file its path in this tree, which paths that lead up are read from
  */
 export function namedRooms(file: string, text: string, rooms: readonly string[]): string[] {
-  const up = "../".repeat(file.split("/").length - 1);
-  const paths = [...text.matchAll(/\b(?:join|resolve|URL)\(([^;]{0,400})/g)].map(
-    ([, args = ""]) => args,
+  const joined = [...text.matchAll(/\b(?:join|resolve|URL)\(([^;]{0,400})/g)].flatMap(
+    ([, args = ""]) => literalsOf(args.replaceAll(/"\s*,\s*"/g, "/")),
+  );
+  const paths = [...joined, ...literalsOf(text).filter((path) => path.startsWith("../"))].map(
+    (path) => (path.startsWith("..") ? posix.join(posix.dirname(file), path) : path),
   );
   const isNamed = (room: string): boolean =>
-    text.includes(`"${up}${room}/`) ||
-    paths.some((args) => args.includes(`"${room}"`) || args.includes(`"${room}/`));
+    paths.some((path) => `${path}/`.startsWith(`${room}/`));
   return [...rooms.filter(isNamed), ...(text.includes(BUNDLE) ? [BUNDLE] : [])];
+}
+
+function literalsOf(text: string): string[] {
+  return [...text.matchAll(/"([^"\n]*)"/g)].map(([, path = ""]) => path);
 }

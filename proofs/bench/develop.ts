@@ -26,7 +26,7 @@ const COMPONENT = {
   text: "<h1>Storage</h1>",
 };
 const WORDS = {
-  file: "coordinator/src/http/error-replies.ts",
+  file: "parts/coordinator/src/http/error-replies.ts",
   text: "`there is no ${request.method}",
 };
 const GOALS_MS = { component: 2_000, coordinator: 10_000 };

@@ -25,7 +25,7 @@ export const DEFAULT_CACHE = join(repository, ".cache", "airgap");
 /** Programs of ours, or a main function of ours around a published module: folder of their go.mod. */
 const OWN_SOURCES: Partial<Record<NativeEngine, string>> = {
   registry: "airgap/recipes/registry",
-  init: "agent/init",
+  init: "parts/agent/init",
   verify: "installer/verify",
   lock: "installer/lock",
   xattr: "backup/xattr",

@@ -21,12 +21,15 @@ const repository = join(import.meta.dirname, "..", "..", "..");
 
 /** Process → its entry. The verifier alone must run under any Node from 20 on an auditor's machine. */
 const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
-  "app/coordinator.mjs": { source: "coordinator/src/server.ts", target: "node26" },
+  "app/coordinator.mjs": { source: "parts/coordinator/src/server.ts", target: "node26" },
   "app/coordinator-log-search.mjs": {
-    source: "coordinator/src/outputs/log-search/search-thread.ts",
+    source: "parts/coordinator/src/outputs/log-search/search-thread.ts",
     target: "node26",
   },
-  "app/policy-trial.mjs": { source: "coordinator/src/policy-trial/main.ts", target: "node26" },
+  "app/policy-trial.mjs": {
+    source: "parts/coordinator/src/policy-trial/main.ts",
+    target: "node26",
+  },
   "app/follower.mjs": { source: "appliance/src/backup/follower/main.ts", target: "node26" },
   "app/s3-front.mjs": { source: "parts/s3-front/src/main.ts", target: "node26" },
   "app/auditd.mjs": { source: "parts/auditd/src/main.ts", target: "node26" },
@@ -38,9 +41,9 @@ const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
   "app/witness.mjs": { source: "parts/witness/src/main.ts", target: "node20" },
   "app/serving.mjs": { source: "parts/inference-gateway/src/main.ts", target: "node26" },
   "app/notifier.mjs": { source: "parts/notifier/src/main.ts", target: "node26" },
-  "app/agent.mjs": { source: "agent/src/main.ts", target: "node26" },
+  "app/agent.mjs": { source: "parts/agent/src/main.ts", target: "node26" },
   "app/agent-transfers.mjs": {
-    source: "agent/src/off-thread/transfer-thread.ts",
+    source: "parts/agent/src/off-thread/transfer-thread.ts",
     target: "node26",
   },
   "app/appliance.mjs": { source: "appliance/src/main.ts", target: "node26" },
@@ -76,7 +79,7 @@ export const PACKAGE_NOTICES = "app/THIRD-PARTY-NOTICES.txt";
 
 /** What ships as it is: path in the release → path in this tree. Of native packages only the binary that runs on the appliance. */
 const COPIED: Readonly<Record<string, string>> = {
-  "app/runners": "agent/runners",
+  "app/runners": "parts/agent/runners",
   "app/policies/realm.json": "policies/realm.json",
   "app/policies/cedar": "policies/cedar",
   "app/policies/controls.json": "policies/controls.json",
@@ -107,9 +110,9 @@ const SOURCES = [
   "verifier/build",
   "verifier/src",
   "parts",
-  "coordinator/package.json",
-  "coordinator/src",
-  "agent/src",
+  "parts/coordinator/package.json",
+  "parts/coordinator/src",
+  "parts/agent/src",
   "backup/src",
   "airgap/src",
   "appliance/src",

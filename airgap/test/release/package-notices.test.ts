@@ -8,7 +8,7 @@ t.test(
   async (t) => {
     t.same(
       packageFolders("/some/tree", [
-        "coordinator/src/server.ts",
+        "parts/coordinator/src/server.ts",
         "node_modules/fastify/lib/reply.js",
         "node_modules/fastify/fastify.js",
         "node_modules/@peculiar/x509/build/x509.js",

@@ -17,7 +17,7 @@ import { showPolicies, tryPolicies } from "../../src/commands/policy-trial.ts";
 import { Layout } from "@resontech/frame/layout";
 
 const REPOSITORY = join(import.meta.dirname, "..", "..", "..");
-const PROGRAM = join(REPOSITORY, "coordinator", "src", "policy-trial", "main.ts");
+const PROGRAM = join(REPOSITORY, "parts", "coordinator", "src", "policy-trial", "main.ts");
 
 function release(t: Test): { layout: Layout; next: string } {
   const root = mkdtempSync(join(tmpdir(), "rta-"));

@@ -1,4 +1,4 @@
-/** Between the coordinator and PID 1's helper beside a program of somebody else's (agent/init/attend.go): `/rt/job/container.json`, written by the agent. */
+/** Between the coordinator and PID 1's helper beside a program of somebody else's (parts/agent/init/attend.go): `/rt/job/container.json`, written by the agent. */
 import { PREDICT_MS } from "./predictor-spec.ts";
 
 export const CONTAINER_SPEC = "container.json";

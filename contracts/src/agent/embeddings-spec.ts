@@ -1,4 +1,4 @@
-/** Between the coordinator and the program that embeds texts (agent/runners/resontech_embeddings): `/rt/job/embeddings.json`, written by the agent. */
+/** Between the coordinator and the program that embeds texts (parts/agent/runners/resontech_embeddings): `/rt/job/embeddings.json`, written by the agent. */
 
 /** Payload of `/rt/init`; the interpreter is the image's. */
 export const EMBEDDINGS_COMMAND = ["python3", "-u", "/rt/runner/embeddings.py"] as const;

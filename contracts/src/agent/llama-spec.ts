@@ -1,4 +1,4 @@
-/** Between the coordinator and the program around llama.cpp (agent/runners/resontech_llama): `/rt/job/llama.json`, written by the agent. */
+/** Between the coordinator and the program around llama.cpp (parts/agent/runners/resontech_llama): `/rt/job/llama.json`, written by the agent. */
 
 /** Payload of `/rt/init`; the interpreter is the image's. */
 export const LLAMA_COMMAND = ["python3", "-u", "/rt/runner/llama.py"] as const;

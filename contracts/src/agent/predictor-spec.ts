@@ -1,4 +1,4 @@
-/** Between the coordinator and a replica's program (agent/runners/resontech_predictor): `/rt/job/predictor.json`, written by the agent. */
+/** Between the coordinator and a replica's program (parts/agent/runners/resontech_predictor): `/rt/job/predictor.json`, written by the agent. */
 
 /** Payload of `/rt/init`; the interpreter is the image's. */
 export const PREDICTOR_COMMAND = ["python3", "-u", "/rt/runner/predict.py"] as const;

@@ -1,5 +1,5 @@
 /**
- * Between the agent and a replica's program (agent/runners/resontech_replica): `/rt/job/wish.json`, replaced as a whole by the agent, looked at many
+ * Between the agent and a replica's program (parts/agent/runners/resontech_replica): `/rt/job/wish.json`, replaced as a whole by the agent, looked at many
  * times a second by the program. The event `standing` names the wish that it answers.
  */
 

@@ -1,9 +1,9 @@
 /**
- * Between the agent (outside) and the runner (the Python of agent/runners/ inside the job's container): files alone.
+ * Between the agent (outside) and the runner (the Python of parts/agent/runners/ inside the job's container): files alone.
  *
  * Mounts, by path in the container:
  * - `/rt/init` (ro, static binary, PID 1), `/rt/lease/lease` (ro directory; text: boot-time deadline in ns, rewritten atomically)
- * - `/rt/runner/` (ro: agent/runners), `/rt/job/spec.json` (ro: RunnerSpec), `/rt/job/kit/` (ro: PEM keys and certificates)
+ * - `/rt/runner/` (ro: parts/agent/runners), `/rt/job/spec.json` (ro: RunnerSpec), `/rt/job/kit/` (ro: PEM keys and certificates)
  * - `/rt/job/scripts/`, `/rt/job/configs/` (ro, server alone: the user's files byte for byte; NVFlare deploys them to the sites),
  *   `/app/model/<basename>` (ro, server, warm start), `/rt/job/resume/<basename>` (ro, server, the model that a resumed attempt goes on from)
  * - writable, all on the member's size-limited file system: `/app/payload` (= `/var/tmp/nvflare/data`), `/app/out`, `/tmp`,

@@ -1,4 +1,4 @@
-/** Between the coordinator and the program around vLLM (agent/runners/resontech_vllm): `/rt/job/vllm.json`, written by the agent. */
+/** Between the coordinator and the program around vLLM (parts/agent/runners/resontech_vllm): `/rt/job/vllm.json`, written by the agent. */
 
 /** Payload of `/rt/init`; the interpreter is the image's. */
 export const VLLM_COMMAND = ["python3", "-u", "/rt/runner/serve_vllm.py"] as const;

@@ -27,7 +27,7 @@ export const AgentConfig = Type.Object(
       { socket: Path, kind: Type.Union([Type.Literal("podman"), Type.Literal("docker")]) },
       closed,
     ),
-    /** Static binary for PID 1 of job containers, and the Python of agent/runners/. */
+    /** Static binary for PID 1 of job containers, and the Python of parts/agent/runners/. */
     initBinary: Path,
     runnersDir: Path,
     /** Folder of programs that come before the host's own: mount, nft and the like. Absent: the host's alone. */

@@ -1,4 +1,4 @@
-/** States of a deployment and of its replicas, as the coordinator's reducer moves them (coordinator/src/inference/decisions/deployment.ts). */
+/** States of a deployment and of its replicas, as the coordinator's reducer moves them (parts/coordinator/src/inference/decisions/deployment.ts). */
 
 export const DEPLOYMENT_STATES = [
   /** No replica, and none on its way. A call wakes it. */

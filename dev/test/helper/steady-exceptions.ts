@@ -14,7 +14,7 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
   {
     because: "the moment of a kill is the input: each moment must end well",
     where: {
-      "agent/test/agent-killed.engines.test.ts": ["await sleep(waitMs);"],
+      "parts/agent/test/agent-killed.engines.test.ts": ["await sleep(waitMs);"],
       "parts/auditd/test/shards.engines.test.ts": ["await sleep(delayMs);"],
       "parts/auditd/test/restored-before-turn.engines.test.ts": [
         "await new Promise((resolve) => setTimeout(resolve, delayMs));",
@@ -35,7 +35,7 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
       "verifier/test/page/page.browser.test.ts": [
         "await new Promise((resolve) => setTimeout(resolve, 300));",
       ],
-      "coordinator/test/http/leave-socket.engines.test.ts": ["await sleep(3);"],
+      "parts/coordinator/test/http/leave-socket.engines.test.ts": ["await sleep(3);"],
       "parts/s3-front/test/http/engine-connection.test.ts": ["await sleep(20);"],
       "parts/inference-gateway/test/chaos.engines.test.ts": [
         "await sleep(50);",
@@ -56,7 +56,7 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
       ],
       "parts/auditd/test/shards.engines.test.ts": ["await sleep(4_500);"],
       "cli/test/storage.engines.test.ts": ["await sleep(QUOTA_HOLDS_MS);"],
-      "coordinator/test/identity/directories.browser.test.ts": [
+      "parts/coordinator/test/identity/directories.browser.test.ts": [
         "await sleep(READ_AGAIN_MS + 200);",
       ],
       "parts/s3-front/test/helper/running-front.ts": ["await sleep(QUIET_MS);"],
@@ -68,7 +68,7 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
   {
     because: "a rate: who is slower may do more, so a busy machine fails nothing",
     where: {
-      "agent/test/member-life.engines.test.ts": [
+      "parts/agent/test/member-life.engines.test.ts": [
         "t.ok(writes <= 1 + Math.ceil(seconds / 5), `${writes} in ${seconds} s`);",
         "t.ok(rounds.length <= 2 + Math.ceil(seconds / 2), `${rounds.length} in ${seconds} s`);",
       ],
@@ -90,11 +90,11 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
       ],
       "parts/vault/test/erasure.engines.test.ts": ["await sleep(500);", "await sleep(300);"],
       "parts/vault/test/retention.engines.test.ts": ["await sleep(500);"],
-      "coordinator/test/audit/record-pump.engines.test.ts": [
+      "parts/coordinator/test/audit/record-pump.engines.test.ts": [
         "await new Promise((resolve) => setTimeout(resolve, 1_500));",
       ],
-      "coordinator/test/identity/bucket-rights.engines.test.ts": ["await sleep(300);"],
-      "coordinator/test/outputs/long-completions.engines.test.ts": [
+      "parts/coordinator/test/identity/bucket-rights.engines.test.ts": ["await sleep(300);"],
+      "parts/coordinator/test/outputs/long-completions.engines.test.ts": [
         "await new Promise((resolve) => setTimeout(resolve, 1_500));",
       ],
       "dashboard/test/live-connection.test.ts": [
@@ -120,7 +120,7 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
       "parts/auditd/test/lies-and-restores.engines.test.ts": [
         "await new Promise((resolve) => setTimeout(resolve, 300));",
       ],
-      "coordinator/test/outputs/log-searches.engines.test.ts": ["await sleep(150);"],
+      "parts/coordinator/test/outputs/log-searches.engines.test.ts": ["await sleep(150);"],
       "frame/test/event-loop-lag.test.ts": ["await sleep(50);"],
       "dashboard/test/inference.browser.test.ts": ["await page.waitForTimeout(500);"],
       "dashboard/test/jobs.browser.test.ts": ["await page.waitForTimeout(300);"],

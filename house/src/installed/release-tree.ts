@@ -75,7 +75,7 @@ export class ReleaseTree {
       return `${JSON.stringify({ ...lock, version, releaseNumber, maven }, null, 2)}\n`;
     });
     if (migration !== undefined)
-      this.#edit("coordinator/src/db/migrations.ts", (text) => {
+      this.#edit("parts/coordinator/src/db/migrations.ts", (text) => {
         const before = "\n];\n";
         if (!text.includes(before)) throw new Error("the list of migrations has another form");
         const sql = JSON.stringify(migration);
@@ -84,7 +84,7 @@ export class ReleaseTree {
       });
     if (isNeverHealthy)
       this.#edit(
-        "coordinator/src/server.ts",
+        "parts/coordinator/src/server.ts",
         (text) => `await new Promise((resolve) => setTimeout(resolve, 86_400_000));\n${text}`,
       );
     return this;
@@ -114,7 +114,7 @@ function pinOf({ version, sha256 }: { version: string; sha256: string }) {
 }
 
 function lastVersion(folder: string): number {
-  const numbers = readdirSync(join(folder, "coordinator/src/db/migrations")).map((name) =>
+  const numbers = readdirSync(join(folder, "parts/coordinator/src/db/migrations")).map((name) =>
     Number.parseInt(name, 10),
   );
   return Math.max(...numbers);

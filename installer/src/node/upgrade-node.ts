@@ -138,7 +138,7 @@ async function stage({ root, release, source: where }: NodeUpgradeRequest): Prom
   await stageRelease(root, manifest, statement, source);
 }
 
-/** Who vouches for the appliance's doors: as the host was told when it joined, and by the coordinator since (agent/src/join/door-trust.ts). */
+/** Who vouches for the appliance's doors: as the host was told when it joined, and by the coordinator since (parts/agent/src/join/door-trust.ts). */
 function doorsOf(root: string): string {
   const { root: own, doors } = splitTrust(
     readFileSync(join(root, "etc", "ca", "root.crt"), "utf8"),

@@ -86,7 +86,7 @@ const spec: PredictorSpec = {
   callLimitMs: 60_000,
 };
 writeFileSync(join(root, "rt/job/predictor.json"), JSON.stringify(spec));
-const runners = join(import.meta.dirname, "..", "..", "..", "agent", "runners");
+const runners = join(import.meta.dirname, "..", "..", "agent", "runners");
 const program = `import sys, pathlib; sys.path.insert(0, ${JSON.stringify(runners)})
 from resontech_predictor.main import main
 sys.exit(main(pathlib.Path(${JSON.stringify(root)})))`;

@@ -52,7 +52,7 @@ export async function idleAndForeign(
         foreign_refused: `${refused} of ${origins.length}`,
       },
       by_proof_sign_in: `of ${record.date}: back-channel ${backChannelS} s, removed ${removedS} s`,
-      one_refresh: "coordinator/test/identity/person-sessions.engines.test.ts",
+      one_refresh: "parts/coordinator/test/identity/person-sessions.engines.test.ts",
     },
     met:
       Math.abs(outS - idleS) <= OFF_S &&

@@ -12,7 +12,7 @@ import { type ContainerProcess, endedMembers } from "@resontech/house/member-con
 
 /** KERNEL "Leases": all dead by then, counted from the last beat that was answered, which was before the agent fell silent. */
 const DEAD_BY_S = 38;
-/** What PID 1 says when the lease took its payload, and nobody else (`exitLeaseLost` in agent/init). */
+/** What PID 1 says when the lease took its payload, and nobody else (`exitLeaseLost` in parts/agent/init). */
 const EXIT_LEASE_LOST = 75;
 const LOOK_MS = 20;
 /** The engine's monitor notes an end; on a busy host, a while after it. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { repository } from "@resontech/house/local-appliance";
 
 /** One answer of the real tool; name, bus and id are changed. */
-const RECORDED = join(repository, "agent", "test", "probes", "fixtures", "tesla-t4.xml");
+const RECORDED = join(repository, "parts", "agent", "test", "probes", "fixtures", "tesla-t4.xml");
 
 export type PretendedGpu = { name: string; computeCapability: string };
 

@@ -29,8 +29,11 @@ const CLIENT_STARTS = 4;
 const STEPS = 12;
 
 const [tree = "", file = "", finish = "-", begin = "-", at = "0"] = process.argv.slice(2);
-const ofTree = (name: string): Promise<unknown> =>
-  import(join(tree, "coordinator/test/kernel", name));
+/** Releases before 0.2 have the coordinator at the root. */
+const kernelTests = ["parts/coordinator/test/kernel", "coordinator/test/kernel"]
+  .map((folder) => join(tree, folder))
+  .find((folder) => existsSync(folder));
+const ofTree = (name: string): Promise<unknown> => import(join(kernelTests ?? tree, name));
 // Each release has these two under these names; what the steps below use of them is the same in all.
 const { KernelWorld } = (await ofTree("kernel-world.ts")) as WorldModule;
 const { SimAgent } = (await ofTree("sim-agent.ts")) as AgentModule;

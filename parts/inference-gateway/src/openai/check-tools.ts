@@ -1,4 +1,4 @@
-/** Pure: whether the tools of a chat are ones that any engine could call. Which of them an engine calls is its adapter's to say: agent/runners/resontech_replica/tool_calls.py. */
+/** Pure: whether the tools of a chat are ones that any engine could call. Which of them an engine calls is its adapter's to say: parts/agent/runners/resontech_replica/tool_calls.py. */
 import { refuseOthers } from "./check-fields.ts";
 import { isObject } from "./is-object.ts";
 import { invalidRequest } from "./openai-error.ts";

@@ -5,7 +5,7 @@ import type { EmbeddingsSpec } from "@resontech/contracts/embeddings-spec";
 import { MAX_EMBEDDING_INPUTS } from "@resontech/contracts/openai-surface";
 import { wholeLines } from "@resontech/house/whole-lines";
 
-const RUNNERS = join(import.meta.dirname, "../../../../agent/runners");
+const RUNNERS = join(import.meta.dirname, "../../../agent/runners");
 
 export type EmbeddingsTold = Record<string, unknown>;
 

@@ -8,7 +8,7 @@ import { wholeLines } from "@resontech/house/whole-lines";
 
 /** Linux counts processor time a hundred times a second. */
 const MS_A_TICK = 10;
-const RUNNERS = join(import.meta.dirname, "../../../../agent/runners");
+const RUNNERS = join(import.meta.dirname, "../../../agent/runners");
 
 /** What the agent gives a container of an engine. */
 export type EngineContainer = {

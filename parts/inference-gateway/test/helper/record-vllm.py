@@ -21,7 +21,7 @@ from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "agent/runners"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "parts/agent/runners"))
 
 from resontech_vllm.command_line import arguments, environment  # noqa: E402
 from resontech_vllm.spec import VllmSpec  # noqa: E402

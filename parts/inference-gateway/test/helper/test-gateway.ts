@@ -18,7 +18,7 @@ import { noWayOut } from "./no-way-out.ts";
 import { freePort, freePorts } from "@resontech/house/free-port";
 
 const HOST = "127.0.0.1";
-const RUNNERS = join(import.meta.dirname, "..", "..", "..", "..", "agent", "runners");
+const RUNNERS = join(import.meta.dirname, "..", "..", "..", "agent", "runners");
 const PORTS = 20;
 
 /**

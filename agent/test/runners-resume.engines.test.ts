@@ -1,7 +1,0 @@
-/** The Python of agent/runners: what goes on in a new attempt. */
-import t from "tap";
-import { testAttempts } from "./helper/python-tests.ts";
-
-testAttempts(t, "test_attempts", {
-  Resume: "a new attempt goes on from a committed round, or fails",
-});
