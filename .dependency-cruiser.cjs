@@ -117,7 +117,7 @@ module.exports = {
       name: "declarations-are-pure",
       comment: "part.ts and operations.ts are data and pure functions: a test reads them all without starting one",
       severity: "error",
-      from: { path: ["^parts/[^/]+/(?:part|src/(?:operations|findings))\\.ts$", "^coordinator/(?:part\\.ts$|src/findings/)"] },
+      from: { path: ["^parts/[^/]+/(?:part|src/(?:operations|findings))\\.ts$", "^coordinator/(?:part\\.ts$|src/findings/)", "^agent/part\\.ts$"] },
       to: { dependencyTypes: ["core"] },
     },
     {
