@@ -14,12 +14,12 @@ import { Layout } from "@resontech/frame/layout";
 import { pinRealmKeys } from "./keycloak/pin-step-up-keys.ts";
 import { compareRealm, watchRealm } from "./keycloak/realm-watch.ts";
 import { FileDigests } from "./measure/file-digests.ts";
-import { agentPart } from "./parts/agent.ts";
-import { containerEngineParts, type PartContext } from "./parts/context.ts";
+import { agent } from "@resontech/agent/part";
+import type { PartContext } from "./parts/context.ts";
 import { declaredPart } from "./parts/declared-part.ts";
-import { followerPart } from "./backup/follower-part.ts";
+import { jobHostOf } from "./parts/job-host-of.ts";
+import { awaitingOneAnother, isOnHost } from "./parts/parts-on-host.ts";
 import type { Part } from "./parts/part.ts";
-import { podmanPart } from "./parts/podman.ts";
 import { readRelease } from "./release.ts";
 import { runBackups } from "./backup/run-backups.ts";
 import { renewDaily } from "./supervisor/renew-certificates.ts";
@@ -154,27 +154,26 @@ export function partsOf(context: PartContext): Part[] {
     login: (repository: string) =>
       coordinatorAt(layout.run("coordinator", "control"))("registry-login", { repository }),
   };
-  const parts: Part[] = [
-    ...context.parts.map((part) => declaredPart(context, part, containers)),
-    followerPart(context),
-  ];
-  if (config.containerEngine.kind === "podman")
-    parts.push(podmanPart(context, `${config.name}:${config.ports.registry}`, layout.trustCert));
-  if (config.agent !== null) {
-    const agent = agentPart(context, [
-      ...["coordinator", "door", "registry"],
-      ...containerEngineParts(context),
-    ]);
-    parts.push({
-      ...agent,
-      prepare: async () => {
-        await agent.prepare?.();
-        await ensureJoinToken(context);
-        writeAgentConfig(context);
-      },
+  const host = jobHostOf(context);
+  const parts = context.parts
+    .filter((part) => isOnHost(part, host))
+    .map((part) => {
+      const declared = declaredPart(context, part, containers);
+      return part === agent ? joining(context, declared) : declared;
     });
-  }
-  return parts;
+  return awaitingOneAnother(parts);
+}
+
+/** This host's own agent is let in by this host's root. */
+function joining(context: PartContext, part: Part): Part {
+  return {
+    ...part,
+    prepare: async () => {
+      await part.prepare?.();
+      await ensureJoinToken(context);
+      writeAgentConfig(context);
+    },
+  };
 }
 
 /** Runs in the foreground until SIGTERM, SIGINT or `appliance stop`. @throws AlreadyRunningError */

@@ -23,11 +23,13 @@ t.test("whoever says that it listens can be stopped in order from then on", asyn
   }
 });
 
-/** auditd, audit-out and vault end by themselves, as the witness does, which no appliance runs. */
+/** auditd, audit-out, vault and agent end by themselves, as the witness does, which no appliance runs. */
 function isFrameless(main: string): boolean {
   const declaration = join(repository, dirname(main), "..", "part.ts");
-  return !existsSync(declaration) || readFileSync(declaration, "utf8").includes("defineFrameless(");
+  return !existsSync(declaration) || OWN_FRAME.test(readFileSync(declaration, "utf8"));
 }
+
+const OWN_FRAME = /define(?:Frameless|HostPart)\(/;
 
 t.test("a part that the frame runs ends as the frame does it", async (t) => {
   const mains = globSync("parts/*/src/main.ts", { cwd: repository });

@@ -13,7 +13,7 @@ export function calmFacts(change: Partial<FindingFacts> = {}): FindingFacts {
   return {
     ...{ nowMs: Date.now(), health: CALM_HEALTH, frontLagMs: 5, rolledBack: null },
     vault: { connected: true, fault: null, holdsInDoubt: false, awaitsClock: false },
-    realm: { differences: 0, first: [] },
+    ...{ realm: { differences: 0, first: [] }, followed: null },
     isHealthy: () => true,
     logOf: (part) => `/log/${part}.log`,
     ...change,

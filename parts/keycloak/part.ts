@@ -96,7 +96,7 @@ export const keycloak = defineContainer({
   name: NAME,
   user: 14,
   image: "resontech/keycloak",
-  after: ["postgres"],
+  after: ["podman", "postgres"],
   port: { of: "keycloak", on: "loopback" },
   sockets: {},
   secrets: [

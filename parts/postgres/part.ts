@@ -13,7 +13,7 @@ export const postgres = defineContainer({
   name: NAME,
   user: 13,
   image: "resontech/postgres",
-  after: ["registry", "coordinator", "door"],
+  after: ["podman", "registry", "coordinator", "door"],
   port: { of: "postgres", on: "loopback" },
   sockets: {},
   secrets: [{ name: DATABASE_PASSWORD, kind: "random" }],

@@ -1,18 +1,36 @@
 /** What all declarations must be together, and what no later one may change. */
 import { UID_OFFSETS } from "@resontech/contracts/appliance-config";
-import { secretOf, socketOf } from "@resontech/frame/define-part";
+import {
+  type PartDeclaration,
+  type PartFacts,
+  secretOf,
+  socketOf,
+} from "@resontech/frame/define-part";
 import { processConfigOf, processConfigSchema } from "@resontech/frame/process-config";
 import t from "tap";
+import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { dataFolders, firstDataBytes, PARTS, userOffsets } from "../index.ts";
+import { NODE_PARTS } from "../node-parts.ts";
 import { factsIn, SECRET_VALUE } from "./helper/facts-in.ts";
 
 /** Files of installed appliances belong to these. */
-const USERS: Readonly<Record<string, number>> = {
+const USERS: Readonly<Record<string, number | "root">> = {
   ...{ coordinator: 0, "s3-front": 1, auditd: 2, "audit-out": 3, vault: 4, dispatcher: 5, door: 6 },
   ...{ notifier: 7, serving: 8, nats: 10, s3: 11, registry: 12, postgres: 13, keycloak: 14 },
   ...{ prometheus: 15, shared: 20 },
+  ...{ agent: "root", follower: "root", podman: "root" },
 };
+
+function derivedConfig(
+  part: PartDeclaration,
+  facts: PartFacts,
+): { schema: TSchema; config: unknown } | null {
+  if ("config" in part)
+    return { schema: processConfigSchema(part), config: processConfigOf(part, facts) };
+  const own = "ownConfig" in part ? part.ownConfig : "hosts" in part ? part.hostConfig : undefined;
+  return own === undefined ? null : { schema: own.schema, config: own.from(facts) };
+}
 
 t.test("each process has the user that it always had, and none has another's", async (t) => {
   t.same(
@@ -20,6 +38,7 @@ t.test("each process has the user that it always had, and none has another's", a
     USERS,
   );
   t.equal(new Set(userOffsets()).size, userOffsets().length);
+  t.notOk(userOffsets().some((offset) => typeof offset !== "number"));
 });
 
 t.test("keys of log and vault are their parts' own: no backup has them", async (t) => {
@@ -35,13 +54,19 @@ t.test("each folder of data is one part's", async (t) => {
 t.test("what a part's configuration is derived to be is what it reads", async (t) => {
   const facts = factsIn("/opt/resontech", "a".repeat(40));
   for (const part of PARTS) {
-    if ("engine" in part || "image" in part) continue;
-    const [schema, config] =
-      "config" in part
-        ? [processConfigSchema(part), processConfigOf(part, facts)]
-        : [part.ownConfig.schema, part.ownConfig.from(facts)];
-    t.same([...Value.Errors(schema, config)], [], part.name);
+    const derived = derivedConfig(part, facts);
+    if (derived !== null) t.same([...Value.Errors(derived.schema, derived.config)], [], part.name);
   }
+  t.same(
+    PARTS.filter((part) => derivedConfig(part, facts) === null).map(({ name }) => name),
+    [
+      ...["door", "nats", "s3", "registry", "postgres", "keycloak"],
+      "prometheus",
+      "follower",
+      "podman",
+    ],
+    "engines, containers, and what reads no file of its own",
+  );
 });
 
 t.test("each socket fits into an address of the kernel, and is one part's", async (t) => {
@@ -96,6 +121,11 @@ t.test(
 
 t.test("the operator reads how much they take of a disk", async (t) => {
   t.equal(firstDataBytes(), 1.5 * 1024 ** 3, "docs/operator/disks.md has this number");
+});
+
+t.test("what runs on a node is declared for nodes, in the order of need", async (t) => {
+  const onNodes = PARTS.filter((part) => "hosts" in part && part.hosts.includes("node"));
+  t.same(onNodes, NODE_PARTS);
 });
 
 t.test("parts start after parts that are there", async (t) => {

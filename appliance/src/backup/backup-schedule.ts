@@ -1,6 +1,5 @@
 /** `etc/backup-schedule.json`: which backups the supervisor takes by itself. No secret is in it. */
 import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { ConfigInvalidError } from "../config/load-config.ts";
@@ -30,21 +29,16 @@ const NOTHING: BackupState = { begunAtMs: null, taken: null, failed: null };
 
 /** Null where none is set. @throws ConfigInvalidError */
 export function readBackupSchedule(layout: Layout): (BackupSchedule & { setAtMs: number }) | null {
-  const file = scheduleFile(layout);
+  const file = layout.backupScheduleFile;
   if (!existsSync(file)) return null;
   const schedule = parsed(file);
   if (scheduleForm.Check(schedule)) return { ...schedule, setAtMs: statSync(file).mtimeMs };
   throw new ConfigInvalidError(`${file} is no schedule of backups`);
 }
 
-/** Asked often: whether one is set, not whether it can be read. */
-export function isBackupScheduled(layout: Layout): boolean {
-  return existsSync(scheduleFile(layout));
-}
-
 /** Null: none any more. */
 export function writeBackupSchedule(layout: Layout, schedule: BackupSchedule | null): void {
-  const file = scheduleFile(layout);
+  const file = layout.backupScheduleFile;
   if (schedule === null) rmSync(file, { force: true });
   else writeOwned(file, `${JSON.stringify(schedule, null, 2)}\n`, ROOT, 0o644);
 }
@@ -59,10 +53,6 @@ export function readBackupState(layout: Layout): BackupState {
 export function noteBackup(layout: Layout, change: Partial<BackupState>): void {
   const state = { ...readBackupState(layout), ...change };
   writeOwned(stateFile(layout), `${JSON.stringify(state)}\n`, ROOT, 0o600);
-}
-
-function scheduleFile({ etc }: Layout): string {
-  return join(etc, "backup-schedule.json");
 }
 
 /** Beside what the last backup knew of the objects. */

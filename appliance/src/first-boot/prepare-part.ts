@@ -15,16 +15,22 @@ import { processConfigOf } from "@resontech/frame/process-config";
 import type { CertificateAuthority } from "../ca/certificate-authority.ts";
 import { ensureFolder, type Owner, readableBy, ROOT, writeOwned } from "../config/owned-file.ts";
 import type { PartContext } from "../parts/context.ts";
+import { writeHostConfig } from "../parts/host-part.ts";
+import { jobHostOf } from "../parts/job-host-of.ts";
 import { partFactsOf } from "../parts/part-facts-of.ts";
+import { isOnHost } from "../parts/parts-on-host.ts";
 import { ensureDoorCertificate } from "./door-certificates.ts";
 import { makeSecret } from "./make-secret.ts";
 
 export function makePartFolders(context: PartContext, part: PartDeclaration): void {
   const { config, layout } = context;
   const id = userOf(config, part);
-  const secrets = secretOf(part, layout);
-  if (part.keepsSecrets === true) ensureFolder(secrets, { uid: id, gid: id }, 0o700);
-  else ensureFolder(secrets, readableBy(id), 0o750);
+  // Root's programs keep none there.
+  if (!("hosts" in part)) {
+    const secrets = secretOf(part, layout);
+    if (part.keepsSecrets === true) ensureFolder(secrets, { uid: id, gid: id }, 0o700);
+    else ensureFolder(secrets, readableBy(id), 0o750);
+  }
   for (const { name, owner, readers, mode } of dataFoldersOf(part)) {
     const uid = owner === "root" ? ROOT.uid : id;
     ensureFolder(layout.data(name), { uid, gid: groupOf(context, readers) ?? id }, mode);
@@ -94,6 +100,10 @@ function readerOf({ config }: PartContext, part: PartDeclaration): Owner {
 /** What it reads: its configuration, or the files of an engine. */
 export function writePartConfig(context: PartContext, part: PartDeclaration): void {
   const { layout } = context;
+  if ("hosts" in part) {
+    const host = jobHostOf(context);
+    return isOnHost(part, host) ? writeHostConfig(context, host, part) : undefined;
+  }
   const [facts, owner] = [partFactsOf(context), readerOf(context, part)];
   for (const { file, settle, holds = () => true } of part.settled ?? []) {
     const settled = facts.read(layout.setting(file));

@@ -3,18 +3,14 @@
  * there, so it runs before each start of the supervisor: that renews certificates and follows a switched release.
  */
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
-import type { AgentConfig } from "@resontech/contracts/agent-config";
-import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
+import { agent } from "@resontech/agent/part";
 import { type PartDeclaration, secretOf, userOf } from "@resontech/frame/define-part";
 import { partNamed } from "@resontech/frame/part-facts";
 import { CertificateAuthority } from "../ca/certificate-authority.ts";
 import { writeTrust } from "../ca/door-certificate.ts";
 import { ensureFolder, readableBy, ROOT, writeOwned } from "../config/owned-file.ts";
-import { toolsHome } from "../host-tools/tools-environment.ts";
 import { KEYCLOAK_CLIENT } from "@resontech/keycloak/part";
 import type { PartContext } from "../parts/context.ts";
-import { dockerCertsDir, podmanCertsDir } from "@resontech/frame/registry-certs";
 import { followNameInAgent } from "./follow-name.ts";
 import { makeSecret } from "./make-secret.ts";
 import {
@@ -47,8 +43,7 @@ function makeFolders(context: PartContext): void {
   for (const part of parts) makePartFolders(context, part);
   ensureFolder(layout.secrets("appliance"), ROOT, 0o700);
   ensureFolder(layout.directoryCa(), ROOT, 0o755);
-  for (const folder of ["agent", "supervisor", "podman"])
-    ensureFolder(layout.data(folder), ROOT, 0o700);
+  ensureFolder(layout.data("supervisor"), ROOT, 0o700);
 }
 
 /** Every certificate of the appliance's own authority with a new key, in place; those that run read theirs at their next start. */
@@ -115,41 +110,5 @@ function makeSecrets(context: PartContext): void {
 /** Written again once the join token is there: it names the token's file while there is one. */
 export function writeAgentConfig(context: PartContext): void {
   followNameInAgent(context.layout, context.config);
-  writeOwned(
-    context.layout.processConfig("agent"),
-    `${JSON.stringify(agentConfig(context), null, 2)}\n`,
-    ROOT,
-    0o400,
-  );
-}
-
-function agentConfig({ config, layout }: PartContext): AgentConfig {
-  const joinToken = layout.data("agent", "join-token");
-  const tools = config.hostTools === "bundle" ? toolsHome(layout.current) : null;
-  const registry = `${config.name}:${config.ports.registry}`;
-  return {
-    node: config.agent?.node ?? "",
-    apiUrl: `https://${config.name}:${config.ports.api}`,
-    rootCertFile: layout.trustCert,
-    address: config.address,
-    jobPorts: config.jobPorts ?? DEFAULT_JOB_PORTS,
-    dataDir: layout.data("agent"),
-    joinTokenFile: existsSync(joinToken) ? joinToken : null,
-    containerEngine:
-      config.containerEngine.kind === "podman"
-        ? { kind: "podman", socket: layout.podmanSocket }
-        : { kind: "docker", socket: config.containerEngine.socket },
-    registryCertsDir:
-      config.containerEngine.kind === "podman"
-        ? podmanCertsDir(layout, registry)
-        : dockerCertsDir(registry),
-    initBinary: layout.release("engines", "rt-init"),
-    runnersDir: layout.release("app", "runners"),
-    cpuWorkers: config.agent?.cpuWorkers ?? null,
-    ...(tools === null ? {} : { toolsDir: join(tools, "bin") }),
-    ...(config.jobUids === undefined ? {} : { jobUids: config.jobUids }),
-    instance: config.instance,
-    livenessSocket: layout.run("agent", "sock"),
-    logLevel: "info",
-  };
+  writePartConfig(context, agent);
 }

@@ -1,9 +1,10 @@
 /** The parts of a node, under the same supervisor that an appliance has. */
 import { realpathSync } from "node:fs";
-import { agentPart } from "../parts/agent.ts";
-import { containerEngineParts } from "../parts/context.ts";
+import { NODE_PARTS } from "@resontech/parts/node-parts";
 import type { Part } from "../parts/part.ts";
-import { podmanPart } from "../parts/podman.ts";
+import { hostPart } from "../parts/host-part.ts";
+import { awaitingOneAnother, isOnHost } from "../parts/parts-on-host.ts";
+import { nodeHost } from "./node-host.ts";
 import { startSupervisor, stopSupervisor } from "../supervisor/detached.ts";
 import { Supervisor } from "../supervisor/supervisor.ts";
 import { underControl } from "../supervisor/under-control.ts";
@@ -13,15 +14,10 @@ import { readNodeUpgrade } from "./node-upgrade-file.ts";
 import { prepareNode } from "./prepare-node.ts";
 import { reconcileNodeUpgrade } from "./reconcile-node-upgrade.ts";
 
-/** In the order of need. */
 function partsOf(context: NodeContext): Part[] {
-  const { name, ports } = context.config.appliance;
-  return [
-    ...(context.config.containerEngine.kind === "podman"
-      ? [podmanPart(context, `${name}:${ports.registry}`, context.layout.rootCert)]
-      : []),
-    agentPart(context, containerEngineParts(context)),
-  ];
+  const host = nodeHost(context);
+  const parts = NODE_PARTS.filter((part) => isOnHost(part, host));
+  return awaitingOneAnother(parts.map((part) => hostPart(context, host, part)));
 }
 
 /** Runs in the foreground until SIGTERM, SIGINT or `appliance-node stop`. @throws AlreadyRunningError */

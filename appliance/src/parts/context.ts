@@ -36,12 +36,3 @@ export function imageReference({ config, release }: PartContext, repository: str
 export function engineVersion({ release }: PartContext, engine: string): string {
   return release.engines[engine]?.version.replace(/^v/, "").replace(/-.*$/, "") ?? release.version;
 }
-
-/** The parts that containers wait for: our own Podman service; a Docker of the host is there already. */
-export function containerEngineParts({
-  config,
-}: {
-  config: Pick<ApplianceConfig, "containerEngine">;
-}): readonly string[] {
-  return config.containerEngine.kind === "podman" ? ["podman"] : [];
-}

@@ -8,7 +8,7 @@ import {
   type EnginePart,
   type HealthDeclaration,
   heldSocketOf,
-  type InShortage,
+  type HostPart,
   type PartDeclaration,
   type Peer,
   secretOf,
@@ -20,7 +20,7 @@ import { HEALTH_PATH } from "@resontech/frame/serve";
 import { ensureFolder, type Owner, ROOT } from "../config/owned-file.ts";
 import { runOnce } from "./run-once.ts";
 import { type ContainerEngine, containerPart } from "./container-part.ts";
-import { containerEngineParts, engineVersion, type PartContext } from "./context.ts";
+import { engineVersion, type PartContext } from "./context.ts";
 import { HeldSocket } from "./held-socket.ts";
 import {
   closesConnection,
@@ -29,6 +29,9 @@ import {
   httpsGet,
   unixHttpStatus,
 } from "./health.ts";
+import { hostPart } from "./host-part.ts";
+import { jobHostOf } from "./job-host-of.ts";
+import { OOM_SCORES } from "./oom-scores.ts";
 import { overlappedPart } from "./overlapped-part.ts";
 import type { Part } from "./part.ts";
 import { signalRecorded } from "./process-identity.ts";
@@ -36,8 +39,6 @@ import { type ProcessPart, processPart } from "./process-part.ts";
 import { partFactsOf } from "./part-facts-of.ts";
 import { makeSocketFolder } from "./socket-folder.ts";
 
-/** As /proc/PID/oom_score_adj has it. */
-const OOM_SCORES: Readonly<Record<InShortage, number>> = { last: -500, middle: 0, first: 300 };
 const LOOPBACK = "127.0.0.1";
 
 /** @param containers by which those that are containers are run */
@@ -46,6 +47,7 @@ export function declaredPart(
   declaration: PartDeclaration,
   containers?: ContainerEngine,
 ): Part {
+  if ("hosts" in declaration) return hostPart(context, jobHostOf(context), declaration);
   if ("image" in declaration) {
     if (containers === undefined) throw new TypeError(`${declaration.name} is a container`);
     return declaredContainer(context, declaration, containers);
@@ -62,7 +64,7 @@ function declaredContainer(
 ): Part {
   const { name, after, start, stop } = declaration;
   return {
-    ...{ name, after: [...containerEngineParts(context), ...after] },
+    ...{ name, after },
     ...containerPart(context, containers, declaration),
     port: portOf(context, declaration),
     version: engineVersion(context, name),
@@ -72,7 +74,7 @@ function declaredContainer(
   };
 }
 
-type ProcessDeclaration = Exclude<PartDeclaration, ContainerPart>;
+type ProcessDeclaration = Exclude<PartDeclaration, ContainerPart | HostPart>;
 
 function declaredProcess(context: PartContext, declaration: ProcessDeclaration): Part {
   const { config, layout } = context;
@@ -163,7 +165,10 @@ function engineOf(
   };
 }
 
-async function isHealthy(context: PartContext, declaration: PartDeclaration): Promise<boolean> {
+async function isHealthy(
+  context: PartContext,
+  declaration: ProcessDeclaration | ContainerPart,
+): Promise<boolean> {
   const { layout } = context;
   const health: HealthDeclaration = declaration.health;
   if ("socket" in health) {

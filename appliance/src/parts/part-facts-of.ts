@@ -1,15 +1,19 @@
 /** What declarations of parts read of this host. */
 import { X509Certificate } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync, statfsSync, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import type { HostReader, PartFacts } from "@resontech/frame/define-part";
+import type { HostFacts, HostReader, PartFacts } from "@resontech/frame/define-part";
 import { openFilesLimit } from "@resontech/frame/open-files-limit";
 import { partFacts } from "@resontech/frame/part-facts";
-import type { PartContext } from "./context.ts";
+import type { JobHost } from "@resontech/frame/job-host";
+import type { PartContext, ReleaseContext } from "./context.ts";
+import { jobHostOf } from "./job-host-of.ts";
 
 const HOST: HostReader = {
   read: (file) => (existsSync(file) ? readFileSync(file, "utf8") : null),
+  has: existsSync,
+  realPath: (path) => realpathSync(path),
   names: (folder) => readdirSync(folder).toSorted(),
   certificateSha256: (file) =>
     new X509Certificate(readFileSync(file)).fingerprint256.replaceAll(":", "").toLowerCase(),
@@ -26,6 +30,12 @@ const HOST: HostReader = {
 };
 
 /** Of this appliance on this host. */
-export function partFactsOf({ layout, config, release, parts }: PartContext): PartFacts {
-  return partFacts({ layout, appliance: config, release, parts }, HOST);
+export function partFactsOf(context: PartContext): PartFacts {
+  const { layout, config, release, parts } = context;
+  return partFacts({ layout, appliance: config, release, parts, host: jobHostOf(context) }, HOST);
+}
+
+/** Of a release on a host of either kind. */
+export function hostFactsOf({ layout, release }: ReleaseContext, host: JobHost): HostFacts {
+  return { layout, release, host, ...HOST };
 }

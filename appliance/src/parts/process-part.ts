@@ -1,3 +1,4 @@
+import { userOf } from "@resontech/frame/define-part";
 import { SYSTEM_PATH } from "../host-tools/tools-environment.ts";
 import { filesRun } from "../measure/files-run.ts";
 import type { PartContext, ReleaseContext } from "./context.ts";
@@ -6,13 +7,11 @@ import type { HeldSocket } from "./held-socket.ts";
 import { endLeftover } from "./process-identity.ts";
 import { startProcess } from "./process-runner.ts";
 
-/** Whose uid a process runs under, as its declaration says it; `root` for the agent and the container engine, which need the host. */
-export type PartUser = number | "root";
-
 export type ProcessPart = {
   name: string;
   after: readonly string[];
-  user: PartUser;
+  /** As its declaration says it. */
+  user: number;
   program: string;
   args: readonly string[];
   /** What else of the release it loads or hands on; a path that ends in `/` is all below it. @default nothing */
@@ -38,11 +37,7 @@ const VITAL_OOM_SCORE = -500;
 
 /** A part that is a process of the release. */
 export function processPart(context: PartContext, { user, ...spec }: ProcessPart): Part {
-  return partUnder(uidOfPart(context, user), context, spec);
-}
-
-function uidOfPart({ config }: PartContext, user: PartUser): number {
-  return user === "root" ? 0 : config.uidBase + user;
+  return partUnder(userOf(context.config, { user }), context, spec);
 }
 
 /** The same of root's, on a host of either kind: an appliance's or a node's. */

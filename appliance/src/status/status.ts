@@ -7,8 +7,8 @@ import { FRONT_HEALTH_PATH, s3Front } from "@resontech/s3-front/part";
 import { askPort } from "../parts/declared-part.ts";
 import { askAuditd } from "../operator/ask-auditd.ts";
 import { askVault } from "../operator/ask-vault.ts";
-import { readBackupFacts } from "../backup/read-backup-facts.ts";
-import type { Finding } from "@resontech/frame/finding";
+import { type BackupFacts, readBackupFacts } from "../backup/read-backup-facts.ts";
+import type { Finding, FindingFacts } from "@resontech/frame/finding";
 import { findingsOf } from "./decisions/findings.ts";
 import { logOf } from "./log-of.ts";
 import { readCertificates } from "./read-certificates.ts";
@@ -51,10 +51,11 @@ export async function readStatus(context: PartContext): Promise<ApplianceStatus>
           readVault(context),
         ]);
   const nowMs = Date.now();
+  const backups = readBackupFacts(layout, nowMs, healthyForMs(parts, "coordinator"));
   const findings = findingsOf(
     {
       ...{ parts, disks: readDisks(layout), certificates: readCertificates(layout, nowMs) },
-      backups: readBackupFacts(layout, nowMs, healthyForMs(parts, "coordinator")),
+      backups,
       runc:
         context.config.agent === null
           ? null
@@ -66,6 +67,7 @@ export async function readStatus(context: PartContext): Promise<ApplianceStatus>
         ...{ nowMs, health: fleet?.health ?? null, frontLagMs, vault },
         rolledBack: log?.rolledBack ?? null,
         realm: readRealmFacts(layout),
+        followed: followedOf(backups),
         logOf: (part) => logOf(context, part),
       },
     },
@@ -80,6 +82,11 @@ export async function readStatus(context: PartContext): Promise<ApplianceStatus>
     parts,
     ...{ fleet, findings },
   };
+}
+
+function followedOf(backups: BackupFacts | null): FindingFacts["followed"] {
+  const followed = backups?.followed ?? null;
+  return backups === null || followed === null ? null : { target: backups.target, ...followed };
 }
 
 async function readFleet(socket: string): Promise<Fleet | null> {

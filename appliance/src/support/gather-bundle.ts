@@ -33,7 +33,7 @@ export type GatheredBundle = {
 };
 
 /** What the customer chose and what was derived from it. Nothing below `etc/secrets` is among them. */
-const CONFIGURATIONS = ["appliance", "identity", "agent"];
+const CONFIGURATIONS = ["appliance", "identity"];
 function configurationsOf({ parts }: PartContext): string[] {
   const declared = parts.flatMap(({ name, settings }) => [
     name,

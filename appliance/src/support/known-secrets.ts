@@ -7,7 +7,11 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readAuditKeys } from "../config/audit-keys.ts";
 import { readForeign } from "../config/owned-file.ts";
-import { closedSecretsFolders } from "@resontech/frame/define-part";
+import {
+  closedSecretsFolders,
+  dataFoldersOf,
+  type PartDeclaration,
+} from "@resontech/frame/define-part";
 import type { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../parts/context.ts";
 
@@ -32,7 +36,7 @@ export function knownSecrets({ layout, parts }: Pick<PartContext, "layout" | "pa
     ...[layout.caDir, layout.doorCertificate()].flatMap((folder) =>
       filesOf(folder).filter((file) => file.endsWith(".key")),
     ),
-    ...filesOf(layout.data("agent")).filter((file) => /(?:\.key|join-token)$/.test(file)),
+    ...parts.flatMap((part) => hiddenData(layout, part)),
     ...pinsOf(layout),
   ];
   const credentials = layout.data("credentials.txt");
@@ -47,6 +51,14 @@ export function knownSecrets({ layout, parts }: Pick<PartContext, "layout" | "pa
 function processesOf(layout: Layout, unread: ReadonlySet<string>): string[] {
   const folder = layout.secrets("");
   return existsSync(folder) ? readdirSync(folder).filter((name) => !unread.has(name)) : [];
+}
+
+function hiddenData(layout: Layout, part: PartDeclaration): string[] {
+  const hides = part.data?.hides;
+  if (hides === undefined) return [];
+  return dataFoldersOf(part)
+    .flatMap(({ name }) => filesOf(layout.data(name)))
+    .filter((file) => hides.test(file));
 }
 
 function filesOf(folder: string): string[] {

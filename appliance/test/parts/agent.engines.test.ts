@@ -8,7 +8,9 @@ import type { AgentConfig } from "@resontech/contracts/agent-config";
 import t from "tap";
 import { Layout } from "@resontech/frame/layout";
 import type { ReleaseContext } from "../../src/parts/context.ts";
-import { agentPart } from "../../src/parts/agent.ts";
+import { agent as declared } from "@resontech/agent/part";
+import { hostPart } from "../../src/parts/host-part.ts";
+import { jobHost } from "../helper/job-host.ts";
 import { isStopped } from "../helper/is-stopped.ts";
 import { shippedProgram } from "@resontech/house/shipped-program";
 
@@ -25,13 +27,14 @@ t.test("an agent is healthy once it has joined, for as long as it turns", async 
   t.teardown(() => {
     for (const folder of [root, layout.run()]) rmSync(folder, { recursive: true, force: true });
   });
-  const part = agentPart(
+  const part = hostPart(
     {
       layout,
       config: {},
       release: { version: "1", tree: [] as object[] } as ReleaseContext["release"],
     },
-    [],
+    jobHost(),
+    declared,
   );
   await part.prepare?.();
   mkdirSync(layout.data("agent"), { recursive: true });

@@ -8,7 +8,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import t, { type Test } from "tap";
 import { Layout } from "@resontech/frame/layout";
-import { podmanPart } from "../../src/parts/podman.ts";
+import { podman as declared } from "@resontech/podman/part";
+import { hostPart } from "../../src/parts/host-part.ts";
+import { jobHost } from "../helper/job-host.ts";
 
 function podman(t: Test, name: string) {
   const layout = new Layout(t.testdir(), `${name}${process.pid}`);
@@ -19,10 +21,10 @@ function podman(t: Test, name: string) {
   writeFileSync(layout.rootCert, "");
   return {
     layout,
-    part: podmanPart(
+    part: hostPart(
       { layout, config: {}, release: { tree: [] as object[] } as ReleaseManifest },
-      "localhost:5000",
-      layout.rootCert,
+      jobHost({ trustFile: layout.rootCert }),
+      declared,
     ),
   };
 }

@@ -10,8 +10,8 @@ const GIB = 1024 ** 3;
 const UNPACKED_FACTOR = 3;
 /** Files of a release lie in whole blocks, and in folders. */
 const BLOCKS_FACTOR = 1.05;
-/** Databases and logs of the first weeks, of processes that do not declare what they take. */
-export const UNDECLARED_DATA_BYTES = 64 * 1024 ** 2;
+/** Notes and logs of the supervisor, within its first weeks. */
+export const SUPERVISOR_DATA_BYTES = 16 * 1024 ** 2;
 /** What an agent wants free before its first start: a member's disk has so much beside its data. */
 export const FIRST_JOB_BYTES = 10 * GIB;
 

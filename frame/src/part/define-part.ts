@@ -8,20 +8,26 @@ import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import type { Static, TSchema } from "typebox";
 import type { Operation } from "../operations/operation.ts";
 import type { FindingsDeclaration } from "./finding.ts";
+import type { HostKind, JobHost } from "./job-host.ts";
 import type { Layout } from "./layout.ts";
 
-/** What a part's configuration is derived from: the appliance, its release, its host, and where other parts have what this one needs of them. */
-export type PartFacts = {
+/** What is known on hosts of either kind. */
+export type HostFacts = {
   layout: Layout;
-  appliance: ApplianceConfig;
   release: Pick<ReleaseManifest, "version" | "images">;
+  host: JobHost;
+} & HostReader;
+
+/** What a part's configuration is derived from: the appliance, its release, its host, and where other parts have what this one needs of them. */
+export type PartFacts = HostFacts & {
+  appliance: ApplianceConfig;
   /** Every part of this appliance. */
   parts: readonly PartDeclaration[];
   /** Where a part's socket lies. @throws TypeError for one that no part declares */
   socket: (part: string, socket: string) => string;
   /** Where a file among a part's secrets lies. @throws TypeError for a part that is not declared */
   secret: (part: string, file: string) => string;
-} & HostReader;
+};
 
 /** Which appliance, and where it lies. */
 export type PartPlace = Pick<PartFacts, "layout" | "appliance">;
@@ -30,6 +36,9 @@ export type PartPlace = Pick<PartFacts, "layout" | "appliance">;
 export type HostReader = {
   /** Text of a file; null where there is none. */
   read: (file: string) => string | null;
+  has: (path: string) => boolean;
+  /** Where a path leads, without links. */
+  realPath: (path: string) => string;
   /** Names of what lies in a folder, in order. */
   names: (folder: string) => readonly string[];
   /** Of the first certificate of a PEM file, hex. */
@@ -164,6 +173,8 @@ export type DataDeclaration = {
   isBackedUp: boolean | "apart";
   /** @default what is in no backup stays at home, all else is replaced */
   onRestore?: OnRestore;
+  /** Names of files there whose content nobody may be told. */
+  hides?: RegExp;
   folders?: readonly FolderDeclaration[];
 };
 
@@ -176,8 +187,6 @@ export type FirstRun = { args: readonly string[]; unless?: string };
 type Common = {
   /** Of its process, log, secrets, data and sockets, and in `appliance status`. */
   name: string;
-  /** It runs as uid and gid `uidBase + user`. Never changed: files of installed appliances belong to it. */
-  user: number;
   /** Parts that must be healthy before its first start. */
   after: readonly string[];
   /** The one that it listens on: of the appliance's address, or of 127.0.0.1 as `localhost`. */
@@ -225,8 +234,11 @@ type Common = {
   env?: (facts: PartFacts) => Record<string, string>;
 };
 
+/** It runs as uid and gid `uidBase + user`. Never changed: files of installed appliances belong to it. */
+type OfUser = Common & { user: number };
+
 /** Of a process of the host. */
-type Process = Common & { inShortage: InShortage };
+type Process = OfUser & { inShortage: InShortage };
 
 /** A program of ours in the frame: `runPart`. */
 export type OwnPart<Config extends TSchema = TSchema> = Process & {
@@ -256,7 +268,7 @@ export type EnginePart = Process & {
 };
 
 /** A program of others in a container of the release's images, on the host's network. */
-export type ContainerPart = Common & {
+export type ContainerPart = OfUser & {
   /** Its repository. The release knows the version of the program by the part's name. */
   image: string;
   container: (facts: PartFacts) => {
@@ -270,7 +282,49 @@ export type ContainerPart = Common & {
   };
 };
 
-export type PartDeclaration = OwnPart | FramelessPart | EnginePart | ContainerPart;
+/** Who tells whether a part of a host is well. */
+export type HostHealth =
+  /** `GET path`. */
+  | { socket: string; path: string }
+  /** It ends its side of a connection to each of these sockets once the other side is ended, and has come so far that a file is there. */
+  | { endsConnections: readonly string[]; file: (layout: Layout) => string }
+  /** It has noted within so many milliseconds that it goes on. @property notedAtMs Unix milliseconds; null: it never did */
+  | { notedAtMs: (facts: HostFacts) => number | null; withinMs: number };
+
+/** What only a part with a user of its own declares. */
+type NeedsUser = "certificateChange" | "choices" | "port" | "secrets" | "settled" | "start";
+
+/** A program that needs the host and runs as root, derived from what hosts of either kind have in common. */
+export type HostPart<Config extends TSchema = TSchema> = Omit<
+  Common,
+  "env" | "health" | NeedsUser
+> & {
+  [name in NeedsUser]?: never;
+} & {
+  user: "root";
+  /** On which kinds of hosts it is. */
+  hosts: readonly HostKind[];
+  /** Whether it is on this host. @default on each of these kinds */
+  isOn?: (host: JobHost) => boolean;
+  /** Asked ten times a second: while false it does not run, and nobody is told of it. @default always */
+  isWanted?: (facts: HostFacts) => boolean;
+  command: (facts: HostFacts) => { program: string; args: readonly string[] };
+  /** Its PATH has the host's programs that the release brings first, where the install chose them. */
+  runsHostTools?: true;
+  env?: (facts: HostFacts) => Record<string, string>;
+  /** Where it runs; what it leaves beside itself lies there. @default the root */
+  workingFolder?: (layout: Layout) => string;
+  /** What it reads, `etc/<name>.json`: root's alone. */
+  hostConfig?: { schema: Config; from: (facts: HostFacts) => Static<Config> };
+  /** Before each start, as root. */
+  prepare?: (facts: HostFacts) => void;
+  /** @default the release's */
+  version?: (facts: HostFacts) => string;
+  health: HostHealth;
+  inShortage: InShortage;
+};
+
+export type PartDeclaration = OwnPart | FramelessPart | EnginePart | ContainerPart | HostPart;
 
 /** @throws TypeError for what contradicts itself */
 export function definePart<Config extends TSchema>(part: OwnPart<Config>): OwnPart<Config> {
@@ -298,7 +352,15 @@ export function defineContainer(part: ContainerPart): ContainerPart {
   return part;
 }
 
-function requireSound(part: Common): void {
+/** @throws TypeError for what contradicts itself */
+export function defineHostPart<Config extends TSchema>(part: HostPart<Config>): HostPart<Config> {
+  requireSound(part);
+  return part;
+}
+
+function requireSound(
+  part: Omit<Common, "health"> & { health: HealthDeclaration | HostHealth },
+): void {
   const { health } = part;
   for (const socket of [
     ...("socket" in health ? [health.socket] : []),
@@ -317,7 +379,7 @@ function requireSound(part: Common): void {
     );
 }
 
-function served(part: Common, socket: string): readonly Operation[] {
+function served(part: Pick<Common, "sockets">, socket: string): readonly Operation[] {
   return operationsOf(part)[socket] ?? [];
 }
 
@@ -384,10 +446,10 @@ export function dataFoldersOf({
   return data === null ? [] : (data.folders ?? [{ name, mode: 0o700 }]);
 }
 
-/** uid and gid of its processes. */
+/** uid and gid of its processes; root's are 0. */
 export function userOf(
   { uidBase }: Pick<ApplianceConfig, "uidBase">,
   { user }: Pick<PartDeclaration, "user">,
 ): number {
-  return uidBase + user;
+  return user === "root" ? 0 : uidBase + user;
 }

@@ -48,6 +48,8 @@ export type FindingFacts = {
   vault: VaultHealth | null;
   /** Null where Keycloak's realm was not compared yet. */
   realm: RealmFacts | null;
+  /** How far the coordinator's database is behind on the target of backups; null where nobody follows it yet. */
+  followed: { target: string; behindS: number; failure: string | null } | null;
 };
 
 export type FindingsDeclaration = Partial<

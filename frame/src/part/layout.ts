@@ -1,7 +1,7 @@
 import { join } from "node:path";
 
-/** What of parts that are not declared yet lies below `data`. */
-export const DATA_FOLDERS = ["agent", "backup", "podman", "supervisor"];
+/** What is the supervisor's own below `data`. */
+export const SUPERVISOR_FOLDERS = ["backup", "supervisor"];
 
 /** Every path of one appliance, from its root and instance. Nothing else in the room joins paths of these folders. */
 export class Layout {
@@ -81,6 +81,14 @@ export class Layout {
   /** What the supervisor tells the coordinator for `GET /metrics`. */
   get factsFile(): string {
     return this.run("facts", "appliance.json");
+  }
+  /** Which backups are taken by themselves. */
+  get backupScheduleFile(): string {
+    return this.setting("backup-schedule.json");
+  }
+  /** How far the coordinator's database is followed; gone with a start of the host. */
+  get followedFile(): string {
+    return this.run("follower.json");
   }
   /** Where root's commands ask the supervisor. */
   get supervisorSocket(): string {

@@ -8,7 +8,7 @@ import {
 
 /** What the declarations of these parts are read with. */
 export function partFacts(
-  of: Pick<PartFacts, "layout" | "appliance" | "release" | "parts">,
+  of: Pick<PartFacts, "layout" | "appliance" | "release" | "parts" | "host">,
   host: HostReader,
 ): PartFacts {
   const { layout, parts } = of;

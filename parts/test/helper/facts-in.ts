@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import type { PartFacts } from "@resontech/frame/define-part";
 import { Layout } from "@resontech/frame/layout";
 import { partFacts } from "@resontech/frame/part-facts";
@@ -24,9 +26,17 @@ export function factsIn(root: string, instance: string): PartFacts {
     {
       ...{ layout: new Layout(root, instance), appliance: APPLIANCE, parts: PARTS },
       release: { version: "1", images: [] },
+      host: {
+        ...{ kind: "appliance", instance, address: APPLIANCE.address, node: "n1", cpuWorkers: 2 },
+        ...{ containerEngine: { kind: "podman" }, jobPorts: DEFAULT_JOB_PORTS },
+        appliance: { name: APPLIANCE.name, ports: APPLIANCE.ports },
+        ...{ trustFile: join(root, "etc", "ca", "trust.crt"), toolsHome: "/opt/tools" },
+      },
     },
     {
       read: (file) => Object.entries(FILES).find(([end]) => file.endsWith(end))?.[1] ?? null,
+      has: () => true,
+      realPath: () => join(root, "releases", "0.1.0"),
       names: () => ["hospital.crt"],
       certificateSha256: () => "0".repeat(64),
       room: () => ({ totalBytes: 1024 ** 4, freeBytes: 1024 ** 4 }),

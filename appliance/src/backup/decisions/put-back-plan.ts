@@ -6,11 +6,8 @@ import {
   type PartDeclaration,
 } from "@resontech/frame/define-part";
 
-/** Of `data/`: what is the supervisor's own, and what of parts that are not declared yet. */
-const OWN: Readonly<Record<string, OnRestore>> = {
-  ...{ backup: "stays", supervisor: "stays-at-home" },
-  ...{ podman: "stays", agent: "stays-at-home" },
-};
+/** Of `data/`: what is the supervisor's own. */
+const OWN: Readonly<Record<string, OnRestore>> = { backup: "stays", supervisor: "stays-at-home" };
 
 export type PutBackPlan = {
   /** The log on this host is signed by the same keys. */

@@ -2,26 +2,7 @@
 import { type Finding, warning } from "@resontech/frame/finding";
 import type { BackupFacts } from "../../backup/read-backup-facts.ts";
 
-/** A second is usual. */
-const BEHIND_S = 10;
-
-export function backupFindings(facts: BackupFacts): Finding[] {
-  return [...overdueFindings(facts), ...behindFindings(facts)];
-}
-
-function behindFindings({ target, followed }: BackupFacts): Finding[] {
-  if (followed === null || followed.behindS <= BEHIND_S) return [];
-  const why = followed.failure === null ? "" : ` (${followed.failure})`;
-  return [
-    warning(
-      "backup_behind",
-      `what was done in the last ${followed.behindS} s is not on ${target} yet${why}: it would be lost with this host`,
-      `look that ${target} is mounted, has room and is fast enough: appliance logs follower`,
-    ),
-  ];
-}
-
-function overdueFindings({ target, isOverdue, takenAtMs, failure }: BackupFacts): Finding[] {
+export function backupFindings({ target, isOverdue, takenAtMs, failure }: BackupFacts): Finding[] {
   if (!isOverdue) return [];
   const last =
     takenAtMs === null ? "there is none" : `the last is of ${new Date(takenAtMs).toISOString()}`;

@@ -166,7 +166,7 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
     ],
     [
       "warning backup_behind",
-      codes({ backups: { ...BACKUPS, followed: { behindS: 11, failure: "backup_target" } } }),
+      ofParts({ followed: { target: "/mnt/b", behindS: 11, failure: "backup_target" } }),
     ],
     ["fault realm_drift", ofParts({ realm: { differences: 1, first: ["client x: unknown"] } })],
   ];
@@ -251,7 +251,7 @@ t.test(
           { file: "a.crt", daysLeft: -1 },
           { file: "b.crt", daysLeft: 3 },
         ],
-        backups: { ...BACKUPS, isOverdue: true, followed: { behindS: 11, failure: null } },
+        backups: { ...BACKUPS, isOverdue: true },
         runc: { version: "1.1.5+ds1", build: "1.1.5+ds1-1+deb12u1" },
       },
       {
@@ -265,6 +265,7 @@ t.test(
         frontLagMs: 1_500,
         rolledBack: { origin: "box.audit.acme/2026", seenSize: 90, by: "witness" },
         vault: { ...well, awaitsClock: true },
+        followed: { target: "/mnt/b", behindS: 11, failure: null },
         realm: { differences: 1, first: ["client x: unknown"] },
       },
     );
