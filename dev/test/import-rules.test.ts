@@ -151,12 +151,13 @@ for (const name of PACKAGES) {
   write(`node_modules/${name}/index.js`, "module.exports = 1;\n");
 }
 for (const { named, file } of [FIXTURE, INSIDE]) {
-  const [, room = "", ...name] = named.split("/");
-  const folder = file.slice(0, file.search(/\/(?:src|test)\//));
-  const exports = { [`./${name.join("/")}`]: `./${relative(folder, file)}` };
-  write(`${folder}/package.json`, JSON.stringify({ name: `@resontech/${room}`, exports }));
-  mkdirSync(join(tree, "node_modules/@resontech"), { recursive: true });
-  symlinkSync(`../../${folder}`, join(tree, "node_modules/@resontech", room));
+  const [scope = "", name = "", ...path] = named.split("/");
+  const [room = ""] = file.split(/\/(?:src|test)\//);
+  const exports = { [`./${path.join("/")}`]: `./${relative(room, file)}` };
+  write(`${room}/package.json`, JSON.stringify({ name: `${scope}/${name}`, exports }));
+  const packages = join(tree, "node_modules", scope);
+  mkdirSync(packages, { recursive: true });
+  symlinkSync(relative(packages, join(tree, room)), join(packages, name));
 }
 const dependencies = { "better-sqlite3": "1.0.0", dockerode: "1.0.0" };
 write(

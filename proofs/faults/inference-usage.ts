@@ -10,6 +10,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { Agent } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Route } from "@resontech/contracts/inference-routes";
 import Database from "better-sqlite3";
@@ -189,7 +190,7 @@ async function openParts(dir: string, stack: AsyncDisposableStack) {
   const routesSocket = join(dir, "routes", "sock");
   const keeper = stack.use(
     new KeptUp([
-      join(import.meta.dirname, "inference-usage/usage-keeper.ts"),
+      fileURLToPath(import.meta.resolve("@resontech/coordinator/testing/usage-keeper")),
       ...[join(dir, "keeper.db"), routesSocket, routes],
     ]),
   );

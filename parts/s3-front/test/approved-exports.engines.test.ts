@@ -7,7 +7,7 @@ const front = await RunningFront.create();
 t.teardown(() => front[Symbol.asyncDispose]());
 const user = await front.addUser();
 const own = front.transportOf(user.keys);
-front.addJob(user, "jobs/p", "SUCCEEDED");
+front.coordinator.addJob(user, "jobs/p", "SUCCEEDED");
 const key = "jobs/p/model_out/checkpoint.pt";
 const put = (name: string, text: string) =>
   front.store.put(user.bucket, name, text, "application/octet-stream");
@@ -28,7 +28,7 @@ t.test("as long as nobody asked for it, outputs are read as before", async (t) =
 });
 
 t.test("from then on an output is read by no way, and all else is", async (t) => {
-  front.leaveByApproval(user, true);
+  front.coordinator.leaveByApproval(user, true);
   await t.rejects(get(key), refused);
   await t.rejects(get(key, { versionId: first.versionId }), refused);
   await t.rejects(get("ckpt/j_1/state.pt"), refused);
@@ -61,24 +61,24 @@ t.test("from then on an output is read by no way, and all else is", async (t) =>
 
 t.test("a released version is read by whoever asked, until its time is over", async (t) => {
   const other = await front.addUser();
-  front.release(other, key, first.versionId, Date.now() + 60_000);
+  front.coordinator.release(other, key, first.versionId, Date.now() + 60_000);
   await t.rejects(get(key), refused, "somebody else's release");
-  front.release(user, key, first.versionId, Date.now() + 600_000);
+  front.coordinator.release(user, key, first.versionId, Date.now() + 600_000);
   t.equal(await get(key), "weights");
   t.equal(await get(key, { versionId: first.versionId }), "weights");
   const second = await put(key, "other weights");
   await t.rejects(get(key), refused, "the newest is another");
   await t.rejects(get(key, { versionId: second.versionId }), refused);
   t.equal(await get(key, { versionId: first.versionId }), "weights");
-  front.aheadMs = 601_000;
+  front.coordinator.aheadMs = 601_000;
   await t.rejects(get(key, { versionId: first.versionId }), refused, "its time is over");
-  front.aheadMs = 0;
+  front.coordinator.aheadMs = 0;
 });
 
 t.test("nobody who can say, nothing that leaves", async (t) => {
-  await front.stopCoordinator();
+  await front.coordinator.stop();
   await t.rejects(get(key), { name: "S3ResponseError", status: 503 });
-  await front.startCoordinator();
-  front.leaveByApproval(user, false);
+  await front.coordinator.start();
+  front.coordinator.leaveByApproval(user, false);
   t.equal(await get(key), "other weights");
 });

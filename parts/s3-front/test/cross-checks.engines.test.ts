@@ -9,7 +9,8 @@ import { nodePlatform } from "@resontech/verifier/platform/platform-node";
 import type { Verdict } from "@resontech/verifier/verdicts";
 import { verify } from "@resontech/verifier/verify";
 import { fetchWithCa } from "@resontech/house/fetch-with-ca";
-import { RunningFront, type TestUser } from "./helper/running-front.ts";
+import { RunningFront } from "./helper/running-front.ts";
+import type { FrontUser } from "@resontech/coordinator/testing/front-world";
 
 /** COMPLETENESS of all that the log holds now. */
 async function completeness(t: Test, front: RunningFront): Promise<Verdict> {
@@ -44,7 +45,7 @@ const says = (
 /** Opens an upload with the coordinator's key, and stores its one part by URL. */
 async function partStored(
   front: RunningFront,
-  { bucket }: TestUser,
+  { bucket }: FrontUser,
   key: string,
 ): Promise<{ uploadId: string; etag: string }> {
   const uploadId = await front.store.createUpload(bucket, key, "application/octet-stream");

@@ -3,7 +3,8 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import type { StoredVersion } from "@resontech/coordinator/collectable";
-import { RunningFront, type TestUser } from "./helper/running-front.ts";
+import { RunningFront } from "./helper/running-front.ts";
+import type { FrontUser } from "@resontech/coordinator/testing/front-world";
 import { headText, RawConnection, signedHeaders } from "./helper/signed.ts";
 
 const front = await RunningFront.create();
@@ -22,7 +23,7 @@ function diskBytes(): number {
   return [...sizes.values()].reduce((sum, size) => sum + size, 0);
 }
 
-async function versionsOf({ bucket }: TestUser): Promise<StoredVersion[]> {
+async function versionsOf({ bucket }: FrontUser): Promise<StoredVersion[]> {
   const versions: StoredVersion[] = [];
   for await (const page of front.store.versions(bucket)) versions.push(...page);
   return versions;

@@ -2,13 +2,14 @@
 import t from "tap";
 import { S3ResponseError } from "@resontech/coordinator/s3-transport";
 import { S3ObjectStore } from "@resontech/coordinator/object-store";
-import { RunningFront, type TestUser } from "./helper/running-front.ts";
+import { RunningFront } from "./helper/running-front.ts";
+import type { FrontUser } from "@resontech/coordinator/testing/front-world";
 
 const front = await RunningFront.create();
 t.teardown(() => front[Symbol.asyncDispose]());
 
 async function statusOf(
-  user: TestUser,
+  user: FrontUser,
   method: "GET" | "HEAD" | "PUT" | "DELETE",
   key: string,
   headers: Record<string, string> = {},
@@ -28,7 +29,7 @@ async function statusOf(
 }
 
 /** Key, and what stands there, of all versions. */
-async function versionsOf(user: TestUser, pageEntries?: number): Promise<string[]> {
+async function versionsOf(user: FrontUser, pageEntries?: number): Promise<string[]> {
   const found: string[] = [];
   for await (const page of new S3ObjectStore(front.transport, pageEntries).versions(user.bucket))
     found.push(

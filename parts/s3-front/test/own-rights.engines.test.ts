@@ -56,8 +56,8 @@ t.test(
     const user = await front.addUser();
     const own = front.transportOf(user.keys);
     const [running, over] = [
-      front.addJob(user, "jobs/runs", "RUNNING"),
-      front.addJob(user, "jobs/was", "SUCCEEDED"),
+      front.coordinator.addJob(user, "jobs/runs", "RUNNING"),
+      front.coordinator.addJob(user, "jobs/was", "SUCCEEDED"),
     ];
     const store = front.storeOf(user);
     await store.put(user.bucket, "source", "x", "text/plain");

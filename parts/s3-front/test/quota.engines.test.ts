@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { LEAST_COST_BYTES } from "@resontech/contracts/storage-cost";
 import t from "tap";
 import { fetchWithCa } from "@resontech/house/fetch-with-ca";
-import { RunningFront, type TestUser } from "./helper/running-front.ts";
+import { RunningFront } from "./helper/running-front.ts";
+import type { FrontUser } from "@resontech/coordinator/testing/front-world";
 import { headText, RawConnection, signedHeaders, statusOf } from "./helper/signed.ts";
 
 const front = await RunningFront.create();
@@ -102,7 +103,7 @@ t.test(
   "what has no bytes costs as well: empty objects, versions, markers and open uploads fill a bucket",
   async (t) => {
     const fill = async (
-      write: (user: TestUser, at: number) => Promise<unknown>,
+      write: (user: FrontUser, at: number) => Promise<unknown>,
     ): Promise<number> => {
       const user = await front.addUser(10 * LEAST_COST_BYTES);
       for (let at = 0; at < 30; at++)
@@ -172,7 +173,7 @@ t.test(
     const put = (key: string): Promise<unknown> => store.put(user.bucket, key, "x", "text/plain");
     await put("first");
     await t.rejects(put("second"), QUOTA_EXCEEDED);
-    front.setQuota(user, 100 * LEAST_COST_BYTES);
+    front.coordinator.setQuota(user, 100 * LEAST_COST_BYTES);
     const until = async (isSo: () => Promise<boolean>): Promise<void> => {
       for (const deadline = Date.now() + 20_000; !(await isSo()); await sleep(200))
         if (Date.now() > deadline) throw new Error("not in time");
@@ -183,7 +184,7 @@ t.test(
         () => false,
       );
     await until(() => takes("second"));
-    front.setQuota(user, LEAST_COST_BYTES);
+    front.coordinator.setQuota(user, LEAST_COST_BYTES);
     await until(async () => !(await takes("third")));
     t.equal((await store.stat(user.bucket, "first"))?.sizeBytes, 1, "what is there stays");
   },
@@ -398,8 +399,8 @@ t.test(
         await front.startEngine();
       },
       async () => {
-        await front.stopCoordinator();
-        await front.startCoordinator();
+        await front.coordinator.stop();
+        await front.coordinator.start();
       },
     ];
     for (const [round, kill] of kills.entries()) {
@@ -434,13 +435,13 @@ t.test(
     });
     const [known, fresh] = [await front.addUser(), await front.addUser()];
     await front.storeOf(known).put(known.bucket, "a", "x", "text/plain");
-    await front.stopCoordinator();
+    await front.coordinator.stop();
     await front.storeOf(known).put(known.bucket, "b", "x", "text/plain");
     await t.rejects(front.storeOf(fresh).put(fresh.bucket, "a", "x", "text/plain"), {
       code: "ServiceUnavailable",
       status: 503,
     });
-    await front.startCoordinator();
+    await front.coordinator.start();
     await front.storeOf(fresh).put(fresh.bucket, "a", "x", "text/plain");
   },
 );

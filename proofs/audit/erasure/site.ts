@@ -12,7 +12,10 @@ import {
   temporaryRoot,
 } from "../instances/auditd-instance.ts";
 import { addVaultProducer, VaultInstance } from "../instances/vault-instance.ts";
-import { addCoordinatorProducer, CoordinatorDatabase } from "./coordinator-database.ts";
+import {
+  addCoordinatorProducer,
+  CoordinatorDatabase,
+} from "@resontech/coordinator/testing/coordinator-database";
 import { compose, type Said } from "./said.ts";
 
 const PROCESSES = ["auditd", "vault", "audit-out"];

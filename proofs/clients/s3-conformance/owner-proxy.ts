@@ -8,7 +8,8 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { createServer, request, type Server } from "node:https";
 import { buffer } from "node:stream/consumers";
 import { S3ResponseError } from "@resontech/coordinator/s3-transport";
-import type { RunningFront, TestUser } from "@resontech/s3-front/testing/running-front";
+import type { RunningFront } from "@resontech/s3-front/testing/running-front";
+import type { FrontUser } from "@resontech/coordinator/testing/front-world";
 
 /** What a new bucket may be asked to be. */
 const OF_BUCKETS = ["x-amz-bucket-object-lock-enabled", "x-amz-object-ownership"];
@@ -17,11 +18,11 @@ const BUCKET = /^\/(test-bucket-\d+)\/?$/;
 
 export class OwnerProxy implements AsyncDisposable {
   readonly #front: RunningFront;
-  readonly #user: TestUser;
+  readonly #user: FrontUser;
   readonly #made = new Set<string>();
   readonly #server: Server;
 
-  private constructor(front: RunningFront, user: TestUser) {
+  private constructor(front: RunningFront, user: FrontUser) {
     this.#front = front;
     this.#user = user;
     const { certFile, keyFile } = front.ca;
@@ -34,7 +35,7 @@ export class OwnerProxy implements AsyncDisposable {
     this.#server.on("clientError", (_error, socket) => socket.destroy());
   }
 
-  static async start(front: RunningFront, user: TestUser): Promise<OwnerProxy> {
+  static async start(front: RunningFront, user: FrontUser): Promise<OwnerProxy> {
     const proxy = new OwnerProxy(front, user);
     proxy.#server.listen(0, "127.0.0.1");
     await once(proxy.#server, "listening");

@@ -9,21 +9,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectProducer } from "@resontech/audit/producer";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
-import { pino } from "pino";
 import { AuditdFixture } from "@resontech/auditd/testing/auditd-fixture";
 import { readLeaves } from "@resontech/audit/testing/read-leaves";
-import { S3_FRONT } from "@resontech/coordinator/caller";
-import { insertApproval } from "@resontech/coordinator/approval-store";
-import { openDatabase, type OpenedDatabase } from "@resontech/coordinator/open-database";
-import { answerFront } from "@resontech/coordinator/answer-front";
-import { FrontServer } from "@resontech/coordinator/front-server";
-import { insertUser, setProjectQuota } from "@resontech/coordinator/bucket-store";
-import { notePendingPair, promotePair, reconcilePair } from "@resontech/coordinator/pair-store";
-import { BUCKET_RIGHTS, bucketPolicy } from "@resontech/coordinator/bucket-policy";
-import { grantExport, setLeavesByApproval } from "@resontech/coordinator/export-grants";
 import { S3ObjectStore } from "@resontech/coordinator/object-store";
 import { type S3Credentials, S3Transport } from "@resontech/coordinator/s3-transport";
 import { S3Users } from "@resontech/coordinator/s3-users";
+import { type FrontUser, FrontWorld } from "@resontech/coordinator/testing/front-world";
 import { ensureEngine } from "@resontech/airgap/engines";
 import { makeTestCa, type TestCa } from "@resontech/house/test-ca";
 import { shippedProgram } from "@resontech/house/shipped-program";
@@ -45,12 +36,9 @@ const QUIET_MS = 400;
 export const PAGE_ORIGIN = "https://appliance.example:8000";
 
 type Options = { outputExport?: "open" | "controlled"; vault?: boolean };
-export type TestUser = { userId: string; bucket: string; keys: S3Credentials };
 
 export class RunningFront implements AsyncDisposable {
   readonly dir: string;
-  /** Of the coordinator's clock, before the true time. */
-  aheadMs = 0;
   readonly ca: TestCa;
   readonly caPem: string;
   readonly config: S3FrontConfig;
@@ -61,15 +49,12 @@ export class RunningFront implements AsyncDisposable {
   };
   readonly store: S3ObjectStore;
   readonly transport: S3Transport;
-  readonly #database: OpenedDatabase;
+  readonly coordinator: FrontWorld;
   readonly #binary: string;
   readonly #transports: S3Transport[] = [];
   #engine: ChildProcess | null = null;
   #front: ChildProcess | null = null;
-  #coordinator: FrontServer | null = null;
   #output = "";
-  #users = 0;
-  #jobs = 0;
 
   private constructor(
     dir: string,
@@ -106,7 +91,11 @@ export class RunningFront implements AsyncDisposable {
     );
     this.transport = this.transportOf(this.admin);
     this.store = new S3ObjectStore(this.transport);
-    this.#database = openDatabase(join(dir, "coordinator.db"));
+    this.coordinator = new FrontWorld({
+      ...{ database: join(dir, "coordinator.db"), socket: this.config.coordinatorSocket },
+      ...{ adminAccessKeyId: this.admin.accessKeyId, store: this.store },
+      users: new S3Users(this.transport),
+    });
   }
 
   static async create(options: Options = {}): Promise<RunningFront> {
@@ -119,7 +108,7 @@ export class RunningFront implements AsyncDisposable {
       await Promise.all([
         running.auditd.start(),
         running.startEngine(),
-        running.startCoordinator(),
+        running.coordinator.start(),
       ]);
       await running.startFront();
     } catch (error) {
@@ -156,114 +145,19 @@ export class RunningFront implements AsyncDisposable {
     return transport;
   }
 
-  storeOf(user: TestUser): S3ObjectStore {
+  storeOf(user: FrontUser): S3ObjectStore {
     return new S3ObjectStore(this.transportOf(user.keys));
   }
 
   /** A user with a bucket as the coordinator makes them, through the front. */
-  async addUser(quotaBytes = 1024 ** 3, named?: string): Promise<TestUser> {
-    const userId = `u_${randomBytes(12).toString("hex")}`;
-    this.#users += 1;
-    const bucket = named ?? `canary${this.#users}-${randomBytes(4).toString("hex")}`;
-    const keys = {
-      accessKeyId: `RT${randomBytes(10).toString("hex").toUpperCase()}`,
-      secretAccessKey: randomBytes(32).toString("base64url"),
-    };
-    const db = this.#database.write;
-    const user = {
-      userId,
-      username: `canary${this.#users}`,
-      projectId: `p_${userId}`,
-      bucket,
-      quotaBytes,
-      now: 1,
-    };
-    insertUser(db, user);
-    await this.store.ensureBucket(bucket);
-    const of = { bucket, userId };
-    notePendingPair(db, of, keys.accessKeyId, 1);
-    await new S3Users(this.transport).create(keys);
-    await this.store.setBucketPolicy(bucket, bucketPolicy(bucket, [keys.accessKeyId]));
-    promotePair(db, of, BUCKET_RIGHTS);
-    reconcilePair(db, of);
-    return { userId, bucket, keys };
+  addUser(quotaBytes = 1024 ** 3, named?: string): Promise<FrontUser> {
+    return this.coordinator.addUser(quotaBytes, named);
   }
 
   /** From the engine's disk, with what is locked in it. */
   dropBucket(bucket: string): void {
     for (const folder of ["objects", "versions"])
       rmSync(join(this.dir, folder, bucket), { recursive: true, force: true });
-  }
-
-  /** As the operator does. */
-  setQuota({ userId }: TestUser, bytes: number): void {
-    setProjectQuota(this.#database.write, `p_${userId}`, bytes);
-  }
-
-  /** As a lead or an officer does. */
-  leaveByApproval({ userId }: TestUser, byApproval: boolean): void {
-    setLeavesByApproval(this.#database.write, `p_${userId}`, byApproval);
-  }
-
-  /** As an approved request does: the version may be read until then, in Unix milliseconds. */
-  release({ userId, bucket }: TestUser, key: string, versionId: string, until: number): void {
-    const approvalId = `a_${randomBytes(12).toString("hex")}`;
-    const sha256 = "0".repeat(64);
-    insertApproval(this.#database.write, {
-      ...{ id: approvalId, requesterId: userId, projectId: `p_${userId}`, state: "approved" },
-      what: { kind: "export", jobId: "j_1", files: [{ key, versionId, sha256 }] },
-      ...{ deciderId: userId, reason: null, singlePerson: false },
-      ...{ createdAt: 1, expiresAt: until, decidedAt: 1 },
-    });
-    grantExport(this.#database.write, { approvalId, userId, bucket, key, versionId, until });
-  }
-
-  /** A job's row alone: nobody runs it. @returns its id */
-  addJob({ userId, bucket }: TestUser, outputRoot: string, state: "RUNNING" | "SUCCEEDED"): string {
-    const id = `j_${randomBytes(12).toString("hex")}`;
-    this.#jobs += 1;
-    const row = {
-      ...{
-        id,
-        sequence: this.#jobs,
-        project_id: `p_${userId}`,
-        user_id: userId,
-        name: "test",
-        slug: "test",
-        bucket,
-      },
-      ...{
-        output_root: outputRoot,
-        state,
-        version: 1,
-        desired: "run",
-        state_since: 1,
-        selection: "{}",
-        only_mine: 0,
-        image: "x",
-      },
-      ...{
-        min_clients: 1,
-        resumable: 0,
-        warnings: "[]",
-        shard_count: 1,
-        shard_uncompressed_bytes: "[]",
-      },
-      ...{
-        audit_op: "o",
-        audit_index: 1,
-        audit_leaf: "l",
-        created_at: 1,
-        ended_at: state === "RUNNING" ? null : 2,
-      },
-    };
-    const names = Object.keys(row);
-    this.#database.write
-      .prepare(
-        `INSERT INTO jobs (${names.join(", ")}) VALUES (${names.map((name) => `@${name}`).join(", ")})`,
-      )
-      .run(row);
-    return id;
   }
 
   async startEngine(): Promise<void> {
@@ -296,28 +190,6 @@ export class RunningFront implements AsyncDisposable {
       () => unixStatus(this.config.engineSocket).then((status) => status === 200),
       "the engine is not up",
     );
-  }
-
-  async startCoordinator(): Promise<void> {
-    const answer = answerFront({
-      ...{
-        caller: S3_FRONT,
-        read: this.#database.read,
-        now: () => Date.now() + this.aheadMs,
-        store: this.store,
-      },
-      adminAccessKeyId: this.admin.accessKeyId,
-    });
-    this.#coordinator = await FrontServer.listen(
-      this.config.coordinatorSocket,
-      answer,
-      pino({ level: "silent" }),
-    );
-  }
-
-  async stopCoordinator(): Promise<void> {
-    await this.#coordinator?.[Symbol.asyncDispose]();
-    this.#coordinator = null;
   }
 
   async startFront(): Promise<void> {
@@ -382,10 +254,9 @@ export class RunningFront implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const transport of this.#transports) transport[Symbol.dispose]();
     await ended(this.#front, "SIGKILL");
-    await this.stopCoordinator();
+    await this.coordinator[Symbol.asyncDispose]();
     await ended(this.#engine, "SIGKILL");
     await this.auditd.stop("SIGKILL");
-    this.#database[Symbol.dispose]();
     rmSync(this.dir, { recursive: true, force: true });
   }
 }

@@ -1,12 +1,12 @@
 /** The coordinator's part in usage, in a process of its own that may be killed: its socket for gateways, its table, its database. `usage-keeper.ts DATABASE SOCKET ROUTES` */
 import { readFileSync } from "node:fs";
 import type { RouteTable } from "@resontech/contracts/inference-routes";
-import { GroupCommit } from "@resontech/coordinator/group-commit";
-import { openDatabase } from "@resontech/coordinator/open-database";
-import { keepUsage } from "@resontech/coordinator/call-usage";
-import { GatewayReports } from "@resontech/coordinator/gateway-reports";
-import { HeardNumbers } from "@resontech/coordinator/heard-numbers";
-import { RoutesServer } from "@resontech/coordinator/routes-server";
+import { GroupCommit } from "../../src/db/group-commit.ts";
+import { openDatabase } from "../../src/db/open-database.ts";
+import { keepUsage } from "../../src/inference/call-usage.ts";
+import { GatewayReports } from "../../src/inference/gateway-reports.ts";
+import { HeardNumbers } from "../../src/inference/heard-numbers.ts";
+import { RoutesServer } from "../../src/inference/routes-server.ts";
 import { SILENT_LOG } from "@resontech/house/silent-log";
 
 const [database = "", socket = "", routesFile = ""] = process.argv.slice(2);

@@ -12,14 +12,14 @@ import {
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { Disclosure } from "@resontech/contracts/audit-event";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
-import { beginGeneration } from "@resontech/coordinator/begin-generation";
-import { recordBoot } from "@resontech/coordinator/record-outbox";
-import { GroupCommit } from "@resontech/coordinator/group-commit";
-import { openDatabase } from "@resontech/coordinator/open-database";
-import { WriteAheadLog } from "@resontech/coordinator/write-ahead-log";
-import { buildKernel, type KernelParts } from "@resontech/coordinator/build-kernel";
-import { WORKLOADS } from "@resontech/coordinator/workloads";
-import { SteadyClock } from "@resontech/coordinator/clock";
+import { beginGeneration } from "../../src/audit/begin-generation.ts";
+import { recordBoot } from "../../src/audit/record-outbox.ts";
+import { GroupCommit } from "../../src/db/group-commit.ts";
+import { openDatabase } from "../../src/db/open-database.ts";
+import { WriteAheadLog } from "../../src/db/write-ahead-log.ts";
+import { buildKernel, type KernelParts } from "../../src/compose/build-kernel.ts";
+import { WORKLOADS } from "../../src/workloads/workloads.ts";
+import { SteadyClock } from "../../src/kernel/clock.ts";
 
 const DRAIN_MS = 30_000;
 
