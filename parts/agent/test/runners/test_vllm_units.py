@@ -72,7 +72,7 @@ class CommandLine(unittest.TestCase):
 
 
     def test_the_parsers_of_both_versions_know_each_argument(self):
-        fixtures = Path(__file__).resolve().parents[3] / "parts/inference-gateway/test/fixtures"
+        fixtures = Path(__file__).resolve().parents[4] / "parts/inference-gateway/test/fixtures"
         for name in ("vllm.json", "vllm-0.33-arguments.json"):
             known = json.loads((fixtures / name).read_text())
             said = arguments(read(toolCallParser="hermes", reasoningParser="qwen3"), Path("/s"), known["version"])

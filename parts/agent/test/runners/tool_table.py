@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-_REPOSITORY = Path(__file__).resolve().parents[3]
+_REPOSITORY = Path(__file__).resolve().parents[4]
 sys.path.insert(0, str(_REPOSITORY / "parts/agent/runners"))
 
 from resontech_llama.tools import tool_support as llama  # noqa: E402
