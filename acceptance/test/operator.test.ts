@@ -1,4 +1,5 @@
 /** What the operator of the installed appliance does with `appliance`: keys, users, jobs, nodes, and looks at the host. */
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -68,7 +69,11 @@ t.test("what is set is kept in a file, compared, set and taken back", async (t) 
   const before = await json("config", "show");
   const allowed = await json("outbound", "ls");
   const kept = write("before.json", before);
-  t.match(await json("config", "diff", kept), { changes: [] });
+  t.same(
+    await json("config", "diff", kept),
+    { changes: [], outdated: [] },
+    "all runs as it is set",
+  );
   const hosts = [{ host: "data.example.org", port: 443 }];
   const wanted = write("wanted.json", {
     formatVersion: 1,
@@ -83,3 +88,29 @@ t.test("what is set is kept in a file, compared, set and taken back", async (t) 
   t.match(await json("config", "diff", kept), { changes: [] });
   t.same(await json("outbound", "ls"), allowed);
 });
+
+t.test(
+  "a part that was not started anew is told of, and who goes back restarts nobody",
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "rt-settings-"));
+    t.teardown(() => rmSync(folder, { recursive: true }));
+    const fileOf = (name: string, value: unknown): string => {
+      const file = join(folder, name);
+      const parts = { "audit-out": { "audit-sinks.json": value } };
+      writeFileSync(file, JSON.stringify({ formatVersion: 1, parts }));
+      return file;
+    };
+    const wanted = fileOf("wanted.json", { witnessCaFile: "/etc/witness.crt" });
+    t.match(await json("config", "apply", wanted), { restarts: ["audit-out"], restarted: false });
+    const { status, stdout } = spawnSync(
+      join(root, "current", "bin", "appliance"),
+      ["--root", root, "config", "diff", wanted, "--json"],
+      { encoding: "utf8" },
+    );
+    t.same([status, JSON.parse(stdout)], [3, { changes: [], outdated: ["audit-out"] }]);
+    t.match(await json("config", "apply", wanted), { changes: [], restarts: ["audit-out"] });
+    const before = fileOf("before.json", null);
+    await json("config", "apply", before);
+    t.same(await json("config", "diff", before), { changes: [], outdated: [] });
+  },
+);

@@ -5,8 +5,9 @@ import { EXIT } from "@resontech/contracts/exit-codes";
 import type { Command } from "commander";
 import { leaves } from "../audit/command-audit.ts";
 import { connectOperator, operated } from "../audit/operator-record.ts";
-import { applySettings, requireSecrets } from "../settings/apply-settings.ts";
-import { type SettingChange, settingChanges } from "../settings/decisions/setting-changes.ts";
+import { applySettings, deriveConfigs, requireSecrets } from "../settings/apply-settings.ts";
+import type { SettingChange } from "../settings/decisions/setting-changes.ts";
+import { planApply } from "../settings/plan-apply.ts";
 import { readSettings, readSettingsFile } from "../settings/read-settings.ts";
 import type { OperatorShell } from "./ask-operator.ts";
 
@@ -39,10 +40,14 @@ export function addConfigCommands(
     .action((file: string, { json }: { json: boolean }) => {
       const context = openContext();
       const { document } = readSettingsFile(context, resolve(file));
-      const changes = settingChanges(context.parts, readSettings(context), document);
-      if (json) print({ changes });
-      else showChanges(changes, "nothing differs", table);
-      if (changes.length > 0) process.exitCode = EXIT.notAsWanted;
+      const { changes, outdated } = planApply(context, document);
+      if (json) print({ changes, outdated });
+      else {
+        showChanges(changes, "nothing differs", table);
+        for (const part of outdated)
+          say(`set, but ${part} runs with the older: appliance config apply ${file} --restart`);
+      }
+      if (changes.length > 0 || outdated.length > 0) process.exitCode = EXIT.notAsWanted;
     });
 
   leaves(config.command("apply <file>"), { event: "admin.config" })
@@ -56,8 +61,7 @@ export function addConfigCommands(
     .action(async (file: string, options: { restart: boolean; json: boolean }) => {
       const context = openContext();
       const { document, bytes } = readSettingsFile(context, resolve(file));
-      const changes = settingChanges(context.parts, readSettings(context), document);
-      const restarts = [...new Set(changes.flatMap((change) => change.restarts))].toSorted();
+      const { changes, restarts } = planApply(context, document);
       if (changes.length > 0) {
         requireSecrets(context, document);
         await using producer = await connectOperator(context.layout);
@@ -72,7 +76,8 @@ export function addConfigCommands(
         await operated(producer, [operation], async () => ({
           result: applySettings(context, document, restarts),
         }));
-      }
+        // Set by a command that was cut: what it did not derive any more.
+      } else if (restarts.length > 0) deriveConfigs(context, restarts);
       if (options.restart && restarts.length > 0) await restart(restarts);
       if (options.json)
         return print({ changes, restarts, restarted: options.restart && restarts.length > 0 });

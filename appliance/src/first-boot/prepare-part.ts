@@ -1,20 +1,17 @@
 /** What a declared part needs to start: its folders, certificates, secrets and configuration. Each step keeps what is there. */
 import { existsSync, readFileSync } from "node:fs";
 import {
-  type FramelessPart,
-  type OwnPart,
   type PartDeclaration,
-  type PartFacts,
   type Peer,
   dataFoldersOf,
   secretOf,
   userOf,
 } from "@resontech/frame/define-part";
 import { partNamed } from "@resontech/frame/part-facts";
-import { processConfigOf } from "@resontech/frame/process-config";
 import type { CertificateAuthority } from "../ca/certificate-authority.ts";
 import { ensureFolder, type Owner, readableBy, ROOT, writeOwned } from "../config/owned-file.ts";
 import type { PartContext } from "../parts/context.ts";
+import { configFilesOf, derivedConfigs } from "../parts/derived-config.ts";
 import { writeHostConfig } from "../parts/host-part.ts";
 import { jobHostOf } from "../parts/job-host-of.ts";
 import { partFactsOf } from "../parts/part-facts-of.ts";
@@ -110,18 +107,7 @@ export function writePartConfig(context: PartContext, part: PartDeclaration): vo
     if (settled === null || !holds(settled))
       writeOwned(layout.setting(file), settle(facts), ROOT, 0o444);
   }
-  if ("files" in part)
-    for (const { name, text } of part.files)
-      writeOwned(secretOf(part, layout, name), text(facts), owner, 0o440);
-  else if (!("image" in part))
-    writeOwned(
-      layout.processConfig(part.name),
-      `${JSON.stringify(configOf(part, facts), null, 2)}\n`,
-      owner,
-      0o440,
-    );
-}
-
-function configOf(part: OwnPart | FramelessPart, facts: PartFacts): unknown {
-  return "config" in part ? processConfigOf(part, facts) : part.ownConfig.from(facts);
+  const texts = derivedConfigs(part, facts);
+  for (const [at, file] of configFilesOf(part, layout).entries())
+    writeOwned(file, texts[at]!, owner, 0o440);
 }

@@ -21,6 +21,7 @@ import { ensureFolder, type Owner, ROOT } from "../config/owned-file.ts";
 import { runOnce } from "./run-once.ts";
 import { type ContainerEngine, containerPart } from "./container-part.ts";
 import { engineVersion, type PartContext } from "./context.ts";
+import { configFilesOf } from "./derived-config.ts";
 import { HeldSocket } from "./held-socket.ts";
 import {
   closesConnection,
@@ -85,6 +86,7 @@ function declaredProcess(context: PartContext, declaration: ProcessDeclaration):
   const { env } = program;
   const part = processPart(context, {
     ...{ name, after, user: declaration.user, ...program },
+    reads: configFilesOf(declaration, layout),
     ...(declaration.loads === undefined ? {} : { loads: declaration.loads }),
     ...(held === null
       ? {}

@@ -6,6 +6,7 @@ import type { Part } from "./part.ts";
 import type { HeldSocket } from "./held-socket.ts";
 import { endLeftover } from "./process-identity.ts";
 import { startProcess } from "./process-runner.ts";
+import { noteStartedConfig } from "./started-config.ts";
 
 export type ProcessPart = {
   name: string;
@@ -17,6 +18,8 @@ export type ProcessPart = {
   /** What else of the release it loads or hands on; a path that ends in `/` is all below it. @default nothing */
   loads?: readonly string[];
   env?: () => Record<string, string>;
+  /** What it reads at its start and is derived for it. @default nothing */
+  reads?: readonly string[];
   port: number | null;
   version: string;
   isHealthy: () => Promise<boolean>;
@@ -60,8 +63,9 @@ function partUnder(
     ...(spec.prepare === undefined ? {} : { prepare: spec.prepare }),
     ...(spec.isWanted === undefined ? {} : { isWanted: spec.isWanted }),
     runs: filesRun({ folder: layout.current, tree: release.tree }, { loads: [], ...spec }),
-    start: () =>
-      startProcess({
+    start: () => {
+      noteStartedConfig(layout, spec.name, spec.reads ?? []);
+      return startProcess({
         program: spec.program,
         args: spec.args,
         env: {
@@ -76,7 +80,8 @@ function partUnder(
         logFile: layout.log(`${spec.name}.log`),
         pidFile,
         oomScore: spec.oomScore ?? VITAL_OOM_SCORE,
-      }),
+      });
+    },
     isHealthy: spec.isHealthy,
     startTimeoutMs: spec.startTimeoutMs ?? 60_000,
     ...(spec.silenceLimitMs === undefined ? {} : { silenceLimitMs: spec.silenceLimitMs }),

@@ -33,7 +33,7 @@ export function requireSecrets({ layout, parts }: PartContext, document: Setting
     );
 }
 
-/** @param restarts parts whose configuration is derived from what changes */
+/** @param restarts parts whose configuration is derived from what changes, or was not yet derived by a command that was cut */
 export function applySettings(
   context: PartContext,
   document: SettingsDocument,
@@ -49,8 +49,13 @@ export function applySettings(
     }
   }
   writeChoices(context, document.appliance ?? {});
-  const changed = { ...context, config: loadConfig(layout.configFile) };
-  for (const name of restarts) writePartConfig(changed, partNamed(parts, name));
+  deriveConfigs(context, restarts);
+}
+
+/** What these parts read at their next start. */
+export function deriveConfigs(context: PartContext, parts: readonly string[]): void {
+  const changed = { ...context, config: loadConfig(context.layout.configFile) };
+  for (const name of parts) writePartConfig(changed, partNamed(context.parts, name));
 }
 
 /** What a newer release knows and this one does not stays in the file. */

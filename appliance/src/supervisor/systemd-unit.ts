@@ -4,10 +4,10 @@ import { existsSync, realpathSync } from "node:fs";
 import type { HostKind } from "@resontech/frame/job-host";
 
 /** What an install is, and the command of the release that supervises it. */
-const KINDS = {
+const KINDS: Readonly<Record<HostKind, { description: string; command: string }>> = {
   appliance: { description: "sovereign appliance", command: "appliance" },
   node: { description: "node of a sovereign appliance", command: "appliance-node" },
-} as const satisfies Record<HostKind, { description: string; command: string }>;
+};
 
 export const unitName = (instance: string): string => `resontech-${instance}.service`;
 export const unitFile = (instance: string): string => `/etc/systemd/system/${unitName(instance)}`;
