@@ -11,6 +11,8 @@ import { TestAppliance } from "./test-appliance.ts";
 import { BusyProcesses } from "./tests/busy-processes.ts";
 import { testsReachedSince } from "./tests/changed-since.ts";
 import { digestsOf } from "./tests/digests.ts";
+import { leasingTests } from "./tests/leasing-tests.ts";
+import { readSourceTree } from "./tests/read-source-tree.ts";
 import {
   filesOfTier,
   HELP,
@@ -52,7 +54,8 @@ using _busy = new BusyProcesses(options.busy);
 owner("making the engines and the bundle");
 
 const chosen = await chooseFiles(options);
-const digests = await digestsOf(chosen, repository);
+const tree = await readSourceTree(repository);
+const digests = await digestsOf(chosen, repository, tree);
 const cached = new Map<string, Verdict>();
 if (!options.isFresh)
   for (const file of TIERS.flatMap((tier) => filesOfTier(chosen, tier, options.tier))) {
@@ -144,6 +147,7 @@ async function runAll(bundle: Promise<TestBundle> | null): Promise<void> {
   const ended = await phases.run(wanted.join("+"), title, () =>
     runTests(groups, {
       ...{ repository, results, sampler, recorded, say: (line) => phases.say(line) },
+      leasing: leasingTests(chosen, tree),
     }),
   );
   for (const [tier, outcome] of ended) outcomes.set(tier, outcome);

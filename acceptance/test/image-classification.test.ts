@@ -11,7 +11,7 @@ if (!existsSync(join(root, "current")))
   throw new Error("npm test starts the appliance; run it through `npm test`");
 const appliance = LocalAppliance.at(root);
 
-t.setTimeout(400_000);
+t.setTimeout(600_000);
 
 t.test("a photograph gets the label that the trained weights give", async (t) => {
   const { code, weights, photograph } = await classifierPackages();

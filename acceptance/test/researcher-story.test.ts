@@ -16,7 +16,7 @@ const appliance = LocalAppliance.at(root);
 const pictures = join(repository, ".cache", "pictures");
 mkdirSync(pictures, { recursive: true });
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const work = join(t.testdir(), "work");
 mkdirSync(work);
 

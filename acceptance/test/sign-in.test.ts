@@ -20,7 +20,7 @@ const firstPassword = /^first_password = (.+)$/m.exec(credentials)?.[1] ?? "";
 const pictures = join(repository, ".cache", "pictures");
 mkdirSync(pictures, { recursive: true });
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const browser = await launchApplianceBrowser(appliance);
 t.teardown(() => browser.close());
 

@@ -18,7 +18,7 @@ const appliance = LocalAppliance.at(root);
 const quickstart = appliance.quickstart();
 const { RESON_BASE_URL: base = "", SSL_CERT_FILE: certificate = "" } = quickstart;
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const work = join(t.testdir(), "work");
 mkdirSync(join(work, "bin"), { recursive: true });
 

@@ -15,7 +15,7 @@ import {
 } from "@resontech/coordinator/testing/workspace";
 import { Terminal } from "@resontech/house/terminal";
 
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 const running = await RunningCoordinator.create();
 t.teardown(() => running[Symbol.asyncDispose]());
 const dir = mkdtempSync(join(tmpdir(), "rt-tab-"));

@@ -8,7 +8,7 @@ import { readLock } from "@resontech/airgap/lock-file";
 import { cliExecutable } from "@resontech/airgap/testing/cli-executable";
 import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 const folder = cliExecutable();
 const dir = mkdtempSync(join(tmpdir(), "rt-one-"));
 t.teardown(() => rmSync(dir, { recursive: true, force: true }));

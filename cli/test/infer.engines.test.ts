@@ -9,7 +9,7 @@ import { RunningCoordinator } from "@resontech/coordinator/testing/running-coord
 import { TestGateway } from "@resontech/inference-gateway/testing/test-gateway";
 import { Shell } from "./helper/shell.ts";
 
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 const gateway = await TestGateway.make();
 t.teardown(() => gateway[Symbol.asyncDispose]());
 const running = await RunningCoordinator.create({ gatewaySha256: gateway.certificateSha256 });

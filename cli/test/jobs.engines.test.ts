@@ -8,7 +8,7 @@ import { RunningCoordinator } from "@resontech/coordinator/testing/running-coord
 import { goodBody, goodFiles, upload } from "@resontech/coordinator/testing/workspace";
 import { Shell } from "./helper/shell.ts";
 
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 const running = await RunningCoordinator.create();
 t.teardown(() => running[Symbol.asyncDispose]());
 const dir = mkdtempSync(join(tmpdir(), "rt-cli-"));

@@ -12,7 +12,7 @@ import { CLEAN } from "@resontech/coordinator/testing/scripted-agent";
 import { TestGateway } from "@resontech/inference-gateway/testing/test-gateway";
 import { Shell } from "./helper/shell.ts";
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 const gateway = await TestGateway.make();
 t.teardown(() => gateway[Symbol.asyncDispose]());
 const running = await RunningCoordinator.create({ gatewaySha256: gateway.certificateSha256 });

@@ -12,7 +12,7 @@ import { type Account, SignInHouse, timeCode } from "@resontech/coordinator/test
 import { createProject, planProject } from "@resontech/coordinator/create-project";
 
 const run = promisify(execFile);
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const MAIN = shippedProgram("resontech");
 const house = await SignInHouse.open();
 t.teardown(() => house[Symbol.asyncDispose]());

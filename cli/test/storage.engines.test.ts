@@ -20,7 +20,7 @@ import { RunningCoordinator } from "@resontech/coordinator/testing/running-coord
 import { goodFiles } from "@resontech/coordinator/testing/workspace";
 import { Shell } from "./helper/shell.ts";
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 const running = await RunningCoordinator.create({ front: true });
 t.teardown(() => running[Symbol.asyncDispose]());
 const dir = mkdtempSync(join(tmpdir(), "rt-cli-"));

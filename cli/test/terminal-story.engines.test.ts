@@ -14,7 +14,7 @@ import { goodFiles } from "@resontech/coordinator/testing/workspace";
 import { CLEAN } from "@resontech/coordinator/testing/scripted-agent";
 import { Terminal } from "@resontech/house/terminal";
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 // First: it may be built for minutes, and a node that says nothing meanwhile is taken for dead.
 const executable = cliExecutable();
 const running = await RunningCoordinator.create();

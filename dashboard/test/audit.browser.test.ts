@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import t from "tap";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
 
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 
 /** The questions that one entry answers, with what the page says. */
 async function verdictsOf(page: Page): Promise<Record<string, string>> {

@@ -4,7 +4,7 @@ import t from "tap";
 import type { ApplianceRole } from "@resontech/coordinator/roles";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 const house = await DashboardHouse.open();
 t.teardown(() => house[Symbol.asyncDispose]());
 const { running } = house;

@@ -7,7 +7,7 @@ import { TestGateway } from "@resontech/inference-gateway/testing/test-gateway";
 import { accessibilityFaults } from "@resontech/house/accessibility";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
 
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 const gateway = await TestGateway.make();
 t.teardown(() => gateway[Symbol.asyncDispose]());
 const house = await DashboardHouse.open(undefined, gateway.certificateSha256);

@@ -7,7 +7,7 @@ import { CLEAN } from "@resontech/coordinator/testing/scripted-agent";
 import { accessibilityFaults } from "@resontech/house/accessibility";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
 
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 const house = await DashboardHouse.open();
 t.teardown(() => house[Symbol.asyncDispose]());
 const ada = await house.addUser("ada");

@@ -2,7 +2,7 @@
 import t from "tap";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 t.test("a person goes to a job and to a page without a pointer", async (t) => {
   const house = await DashboardHouse.open();

@@ -6,7 +6,7 @@ import type { ApplianceRole } from "@resontech/coordinator/roles";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
 import { accessibilityFaults } from "@resontech/house/accessibility";
 
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 const house = await DashboardHouse.open();
 t.teardown(() => house[Symbol.asyncDispose]());
 const { running } = house;

@@ -10,7 +10,7 @@ import { freePort } from "@resontech/house/free-port";
 
 const ROOM = join(import.meta.dirname, "..");
 
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 
 t.test(
   "a person who is signed in sees a changed component without loading the page anew",

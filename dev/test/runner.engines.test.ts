@@ -25,7 +25,13 @@ async function ran(t: Test, programs: Record<string, string>, among?: ProcessSam
   });
   using own = new ProcessSampler();
   const outcomes = await runTests([{ tier: "engines", files, env: process.env }], {
-    ...{ repository, results: repository, sampler: among ?? own, recorded: new Map() },
+    ...{
+      repository,
+      results: repository,
+      sampler: among ?? own,
+      recorded: new Map(),
+      leasing: new Set(),
+    },
     say: () => {},
   });
   return outcomes.get("engines")!;
@@ -145,7 +151,7 @@ t.test("a tier waits for what it needs, while others run, and ends once", async 
       },
     ],
     {
-      ...{ repository, results: repository, sampler, recorded: new Map() },
+      ...{ repository, results: repository, sampler, recorded: new Map(), leasing: new Set() },
       say: () => {},
     },
   );

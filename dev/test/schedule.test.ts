@@ -7,14 +7,17 @@ const file = (
   wallSeconds: number,
   tier: Waiting["tier"] = "engines",
 ): Waiting => ({
-  ...{ file: name, tier, cost: { cpuSeconds, wallSeconds }, isAlone: false },
+  ...{ file: name, tier, cost: { cpuSeconds, wallSeconds } },
+  ...{ isAlone: false, leases: false },
 });
 const [heavy, other, third] = [file("h1", 50, 90), file("h2", 40, 80), file("h3", 30, 70)];
 const [light, idle, shared] = [file("l", 1, 2), file("i", 2, 60), file("s", 3, 30, "acceptance")];
 const alone: Waiting = { ...file("alone", 9, 99, "acceptance"), isAlone: true };
-const unknown: Waiting = { file: "u", tier: "engines", cost: null, isAlone: false };
+const unknown: Waiting = {
+  ...{ file: "u", tier: "engines", cost: null, isAlone: false, leases: false },
+};
 const ofTier = { unit: 9, engines: 9, browser: 2, acceptance: 2 };
-const room = { jobs: 5, ofTier, always: 1, processors: 1.8 };
+const room = { jobs: 5, ofTier, always: 1, processors: 1.8, keycloaks: 2 };
 
 t.test(
   "what only decides starts first, then files of the appliance, then the longest",
@@ -58,6 +61,13 @@ t.test("of a tier no more than it may run at once", async (t) => {
   t.equal(nextToStart([...pages.slice(2), idle], pages.slice(0, 2), room), idle);
 });
 
+t.test("no more ask for a Keycloak at once than the pool has", async (t) => {
+  const people = ["p1", "p2", "p3"].map((name) => ({ ...file(name, 1, 60), leases: true }));
+  t.equal(nextToStart(people.slice(1), people.slice(0, 1), room), people[1]);
+  t.equal(nextToStart([people[2]!], people.slice(0, 2), room), null);
+  t.equal(nextToStart([people[2]!, idle], people.slice(0, 2), room), idle);
+});
+
 t.test("who runs alone waits for those of its tier, and they for it", async (t) => {
   t.equal(nextToStart([alone], [shared], room), null);
   t.equal(nextToStart([alone], [light], room), alone);
@@ -73,7 +83,7 @@ t.test("whatever the costs, every file starts and the rules hold", async (t) => 
           ? { ...unknown, file: `f${at}` }
           : {
               ...file(`f${at}`, at, 40, at % 3 === 0 ? "acceptance" : "engines"),
-              isAlone: at % 6 === 0,
+              ...{ isAlone: at % 6 === 0, leases: at % 5 === 0 },
             },
       ),
     );
@@ -87,6 +97,7 @@ t.test("whatever the costs, every file starts and the rules hold", async (t) => 
         started++;
         const heavyOnes = running.filter(({ cost }) => (cost?.cpuSeconds ?? 0) >= 15);
         if (heavyOnes.length > 2 || running.length > jobs) t.fail(`${next.file} beside too many`);
+        if (running.filter(({ leases }) => leases).length > 2) t.fail("waits for a Keycloak");
         const onAppliance = running.filter(({ tier }) => tier === "acceptance");
         if (onAppliance.some(({ isAlone }) => isAlone) && onAppliance.length > 1)
           t.fail("beside alone");

@@ -36,6 +36,7 @@ t.test("no test waits by a sleep or judges by a clock, but for a reason", async 
 
 t.test("what is unsteady is found, and what only ends a hang is not", async (t) => {
   for (const unsteady of [
+    "t.setTimeout(240_000);",
     "await sleep(500);",
     "await setTimeout(GRACE_MS + 1_000);",
     "await page.waitForTimeout(500);",
@@ -50,6 +51,7 @@ t.test("what is unsteady is found, and what only ends a hang is not", async (t) 
   ])
     t.equal(findUnsteady(unsteady).length, 1, unsteady);
   for (const steady of [
+    "t.setTimeout(600_000);",
     "while (!isOver()) await sleep(20);",
     "for (;;) {\n  if (isOver()) break;\n  await sleep(20);\n}",
     "while (tries < 9) {\n  await sleep(20);\n  look();\n}",

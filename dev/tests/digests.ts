@@ -6,7 +6,7 @@ import { runChild } from "@resontech/house/run-child";
 import { roomOf } from "./room-of.ts";
 import { roomClosure, SHIPPED } from "./room-closure.ts";
 import { ships } from "./ships.ts";
-import { readSourceTree } from "./read-source-tree.ts";
+import type { SourceTree } from "./source-tree.ts";
 
 /** Every test can see these: the runner, and what stands at the top. */
 const EVERYWHERE = ["dev", "."];
@@ -17,8 +17,9 @@ const HOST_PACKAGES = "/var/lib/dpkg/status";
 export async function digestsOf(
   tests: readonly string[],
   repository: string,
+  tree: SourceTree,
 ): Promise<Map<string, string>> {
-  const [rooms, tree] = await Promise.all([roomDigests(repository), readSourceTree(repository)]);
+  const rooms = await roomDigests(repository);
   const host = hostDigest();
   return new Map(
     tests.map((test) => {

@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
+import { POOLED_KEYCLOAKS } from "@resontech/house/engine-pool";
 import { endProcess } from "./end-process.ts";
 import { isExecMonitor } from "./exec-monitors.ts";
 import { type FileCost, readFileCosts } from "./file-costs.ts";
@@ -43,6 +44,8 @@ export type RunOptions = {
   sampler: ProcessSampler;
   /** File → what it cost when it last ran. */
   recorded: ReadonlyMap<string, RecordedCost>;
+  /** Files that ask the pool for a Keycloak. */
+  leasing: ReadonlySet<string>;
   say: (line: string) => void;
 };
 
@@ -82,6 +85,7 @@ export async function runTests(
   );
   const room = {
     ...{ jobs: MAX_JOBS, ofTier: OF_TIER, always: availableParallelism() },
+    keycloaks: POOLED_KEYCLOAKS,
     // Those of a room in one process are a load of one.
     processors: tiers.every(({ tier }) => tier === "unit")
       ? Infinity
@@ -144,7 +148,7 @@ class TierRun {
       this.#keep(judge({ tap: "", said: "", fault }, this.#files));
       return [];
     }
-    return jobsOf(this.tier, this.#files, this.#options.recorded);
+    return jobsOf(this.tier, this.#files, this.#options);
   }
 
   async run(job: Job): Promise<void> {
@@ -203,12 +207,12 @@ class TierRun {
 function jobsOf(
   tier: Tier,
   files: readonly string[],
-  recorded: ReadonlyMap<string, RecordedCost>,
+  { recorded, leasing }: Pick<RunOptions, "recorded" | "leasing">,
 ): Job[] {
   if (tier !== "unit")
     return files.map((file) => ({
       ...{ file, tier, files: [file], cost: recorded.get(file) ?? null },
-      isAlone: file.startsWith(ALONE),
+      ...{ isAlone: file.startsWith(ALONE), leases: leasing.has(file) },
     }));
   return [...Map.groupBy(files, roomOf)].map(([room, files]) => {
     const costs = files.map((file) => recorded.get(file) ?? UNKNOWN_UNIT);
@@ -218,7 +222,7 @@ function jobsOf(
       cpuSeconds: sum(({ cpuSeconds }) => cpuSeconds),
       wallSeconds: sum(({ wallSeconds }) => wallSeconds),
     };
-    return { file: room, tier, files, cost, isAlone: false };
+    return { file: room, tier, files, cost, isAlone: false, leases: false };
   });
 }
 

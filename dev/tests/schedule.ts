@@ -10,6 +10,8 @@ export type Waiting = {
   cost: RecordedCost | null;
   /** It changes what others of its tier use: none of them runs beside it. */
   isAlone: boolean;
+  /** It asks the pool for a Keycloak. */
+  leases: boolean;
 };
 
 export type Room = {
@@ -21,6 +23,8 @@ export type Room = {
   always: number;
   /** How many processors they may keep busy together, beyond those that always run. */
   processors: number;
+  /** How many Keycloaks the pool has: a file that waits for one would hold a place, and its own limit would run. */
+  keycloaks: number;
 };
 
 /** Two of these at once keep two processors busy: a third only makes all of them late. */
@@ -51,16 +55,18 @@ export function inOrder<T extends Waiting>(files: readonly T[]): T[] {
 export function nextToStart<T extends Waiting>(
   waiting: readonly T[],
   running: readonly T[],
-  { jobs, ofTier, always, processors }: Room,
+  { jobs, ofTier, always, processors, keycloaks }: Room,
 ): T | null {
   if (running.length >= jobs) return null;
   const load = running.reduce((sum, file) => sum + loadOf(file), 0);
   const isFull = running.filter(isHeavy).length >= MAX_HEAVY;
+  const areLent = running.filter(({ leases }) => leases).length >= keycloaks;
   return (
     waiting.find(
       (file) =>
         isAdmitted(file, running, ofTier[file.tier]) &&
         !(isFull && isHeavy(file)) &&
+        !(areLent && file.leases) &&
         (running.length < always || load + loadOf(file) <= processors),
     ) ?? null
   );

@@ -16,7 +16,7 @@ export type TestProcessOptions = {
   onStart: (pid: number) => void;
 };
 
-/** A file sets shorter limits for its own tests; this ends what is stuck for good. */
+/** Each file has a limit of 600 s, after which tap says what was open; this ends a file that does not end even then. */
 export const LIMIT_MS = 15 * 60_000;
 const GRACE_MS = 5_000;
 const KEPT_CHARACTERS = 16_384;

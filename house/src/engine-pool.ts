@@ -14,7 +14,7 @@ export type EnginePoolOptions = {
 };
 
 /** Two processors start no third one sooner. */
-const KEYCLOAKS = 2;
+export const POOLED_KEYCLOAKS = 2;
 
 /** Engines that live for a run and are lent to one test file at a time. A lease ends with the connection that asked for it. */
 export class EnginePool implements AsyncDisposable {
@@ -31,7 +31,7 @@ export class EnginePool implements AsyncDisposable {
 
   /** Starts no engine: the first lease does. */
   static async start({
-    keycloaks: max = KEYCLOAKS,
+    keycloaks: max = POOLED_KEYCLOAKS,
     onStart,
   }: EnginePoolOptions): Promise<EnginePool> {
     const folder = mkdtempSync(join(tmpdir(), "rt-pool-"));

@@ -6,7 +6,7 @@ import { RunningKeycloak } from "@resontech/house/running-keycloak";
 import { EnginePool } from "@resontech/house/engine-pool";
 import { leaseKeycloak, POOL_VARIABLE } from "../src/pool-client.ts";
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 const started: number[] = [];
 const pool = await EnginePool.start({ keycloaks: 1, onStart: (pid) => started.push(pid) });
 t.teardown(() => pool[Symbol.asyncDispose]());

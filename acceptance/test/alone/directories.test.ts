@@ -22,7 +22,7 @@ const appliance = LocalAppliance.at(root);
 const { RESON_BASE_URL: base = "", SSL_CERT_FILE: rootCert = "" } = appliance.quickstart();
 const images = process.env["RT_IMAGES"];
 
-t.setTimeout(540_000);
+t.setTimeout(600_000);
 const folder = mkdtempSync(join(tmpdir(), "rt-directories-"));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 const file = (name: string, text: string, mode = 0o600): string => {

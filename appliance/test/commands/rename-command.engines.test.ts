@@ -11,7 +11,7 @@ import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 import { auditdWithSocket } from "../audit/auditd-with-socket.ts";
 
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 
 const asRoot = { skip: process.getuid?.() === 0 ? false : "only root gives files to others" };
 

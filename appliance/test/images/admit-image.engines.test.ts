@@ -16,7 +16,7 @@ import { admitImage, dismissImage } from "../../src/images/admit-image.ts";
 import { ImageArchive } from "../../src/images/image-archive.ts";
 
 // On a machine where no test has needed Keycloak before, it is made first.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const running = await RunningCoordinator.create({ identity: true });
 t.teardown(() => running[Symbol.asyncDispose]());
 const ask = coordinatorAt(running.config.controlSocket);

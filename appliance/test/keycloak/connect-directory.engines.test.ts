@@ -32,7 +32,7 @@ import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 import { auditdWithSocket } from "../audit/auditd-with-socket.ts";
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 const slapd = await RunningSlapd.start();
 t.teardown(() => slapd[Symbol.asyncDispose]());
 await slapd.addPerson("erika", "erika-of-the-directory");

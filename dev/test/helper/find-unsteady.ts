@@ -11,6 +11,9 @@ const SLEEP =
 const SOCKET_FILE = /^[^"'`]*existsSync\([^)]*sock/i;
 /** A file is there a moment before its first line, and its last line may be cut: `wholeLines` of house. */
 const HALF_WRITTEN = /existsSync\([^;]*?\s\? readFileSync\([^;]*?\.split\("\\n"\)/g;
+/** A limit of a file of its own, which is there to end hangs alone: less than the runner's says how fast the machine must be. */
+const OWN_LIMIT = /^t\.setTimeout\(([0-9_]+)\);$/;
+const RUNNERS_LIMIT_MS = 600_000;
 const ASSERTION = /^t\.(ok|notOk|equal|not|same|match)\(/;
 /** `const tookMs = performance.now() - startedAt`, and the same as a property. */
 const MEASURED = /\b(\w+)(?: =|:) (?:Math\.\w+\()*\(*(?:performance|Date)\.now\(\) - [a-z]\w*/g;
@@ -22,7 +25,7 @@ const LOOK =
   /^(while \(|for \(;;\)|for await |do \{|for \((let|const) [^;]* = [^;]*;|\) \{$|\} catch)/;
 
 /**
- * Assertions that something took no longer than a time, sleeps that are no pause between two looks, files of sockets taken for their owners, and lines of files that may be half written. Sources are formatted, so that a block is what is
+ * Limits of files below the runner's, assertions that something took no longer than a time, sleeps that are no pause between two looks, files of sockets taken for their owners, and lines of files that may be half written. Sources are formatted, so that a block is what is
  * indented: in a loop that looks anew each time a sleep may be the first thing or the last.
  */
 export function findUnsteady(source: string): Unsteady[] {
@@ -35,6 +38,9 @@ export function findUnsteady(source: string): Unsteady[] {
   const others = lines.flatMap((raw, at) => {
     const line = raw.trim();
     if (SLEEP.test(line)) return isPause(lines, at) ? [] : [{ line: at + 1, text: line }];
+    const limit = OWN_LIMIT.exec(line)?.[1]?.replaceAll("_", "");
+    if (limit !== undefined && Number(limit) < RUNNERS_LIMIT_MS)
+      return [{ line: at + 1, text: line }];
     if (SOCKET_FILE.test(line)) return [{ line: at + 1, text: line }];
     if (!ASSERTION.test(line)) return [];
     const text = statementAt(lines, at);

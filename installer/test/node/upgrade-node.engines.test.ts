@@ -42,7 +42,7 @@ import { makeSmallRelease } from "../helper/small-release.ts";
 const STRIDE = 3;
 const WAIT_S = "2";
 const base = mkdtempSync(join(tmpdir(), "rt-node-upgrade-"));
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 t.teardown(() => rmSync(base, { recursive: true, force: true }));
 
 /** `start` and `stop` of a node's release, each told in a file; `isAnswered`: the appliance renews its lease while it runs. */

@@ -20,7 +20,7 @@ const STRIDE = 5;
 
 const base = mkdtempSync(join(tmpdir(), "rt-rename-"));
 chmodSync(base, 0o755);
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 t.teardown(() => rmSync(base, { recursive: true, force: true }));
 
 function release(version: string): SmallRelease {

@@ -17,7 +17,7 @@ import { makeSmallRelease, type SmallRelease } from "../helper/small-release.ts"
 const STRIDE = 5;
 const base = mkdtempSync(join(tmpdir(), "rt-people-"));
 chmodSync(base, 0o755);
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 t.teardown(() => rmSync(base, { recursive: true, force: true }));
 
 /**

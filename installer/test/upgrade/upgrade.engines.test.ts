@@ -23,7 +23,7 @@ const STRIDE = 6;
 
 const base = mkdtempSync(join(tmpdir(), "rt-upgrade-"));
 chmodSync(base, 0o755);
-t.setTimeout(400_000);
+t.setTimeout(600_000);
 t.teardown(() => rmSync(base, { recursive: true, force: true }));
 
 /** Each says in a file what it was asked to do, by its version. */

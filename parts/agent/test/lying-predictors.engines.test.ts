@@ -23,7 +23,7 @@ import { TestNode } from "./helper/test-node.ts";
 
 const run = promisify(execFile);
 const MIB = 1024 ** 2;
-t.setTimeout(280_000);
+t.setTimeout(600_000);
 
 const LIES = `
 import socket, sys, time

@@ -17,7 +17,7 @@ import { TestNode } from "./helper/test-node.ts";
 const run = promisify(execFile);
 const MIB = 1024 ** 2;
 const CALL_LIMIT_MS = 5_000;
-t.setTimeout(280_000);
+t.setTimeout(600_000);
 
 const node = await TestNode.start();
 t.teardown(() => node[Symbol.asyncDispose]());

@@ -16,7 +16,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { RunningGateway } from "./helper/running-gateway.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 const KEY = "rpk_the-key-of-this-test";
 const AT_ONCE = 8;
 const MIB = 1024 ** 2;

@@ -39,7 +39,7 @@ import {
 } from "../src/records/call-line.ts";
 import { JOURNAL_NAME } from "../src/records/call-journal.ts";
 
-t.setTimeout(60_000);
+t.setTimeout(600_000);
 const HOST = "127.0.0.1";
 const KEY = "rpk_the-key-of-this-test";
 const dir = mkdtempSync(join(tmpdir(), "rts-"));

@@ -4,7 +4,7 @@ import type { Route } from "@resontech/contracts/inference-routes";
 import t from "tap";
 import { digestOf, PlayedGateway } from "./helper/played-gateway.ts";
 
-t.setTimeout(60_000);
+t.setTimeout(600_000);
 const NONE = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null };
 const route = (change: Partial<Route>): Omit<Route, "replicas"> => ({
   ...{

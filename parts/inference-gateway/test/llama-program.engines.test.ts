@@ -11,7 +11,7 @@ import type { EngineReplica } from "./helper/engine-replica.ts";
 import { startLlama } from "./helper/llama-replica.ts";
 import { freePort } from "@resontech/house/free-port";
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 const dir = mkdtempSync(join(tmpdir(), "rtl-"));
 t.teardown(() => rmSync(dir, { recursive: true, force: true }));
 const { python, weights } = await llamaPython();

@@ -21,7 +21,7 @@ import { startLlama } from "./helper/llama-replica.ts";
 import { RunningGateway } from "./helper/running-gateway.ts";
 import { freePort } from "@resontech/house/free-port";
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 const run = promisify(execFile);
 const KEY = "rpk_the-key-of-this-test";
 const MODEL = "small chat";

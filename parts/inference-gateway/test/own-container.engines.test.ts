@@ -19,7 +19,7 @@ import { TestSite } from "@resontech/agent/testing/test-site";
 import { RunningGateway } from "./helper/running-gateway.ts";
 import { freePort } from "@resontech/house/free-port";
 
-t.setTimeout(280_000);
+t.setTimeout(600_000);
 const HOST = "127.0.0.1";
 const KEY = "rpk_the-key-of-this-test";
 const MIB = 1024 ** 2;

@@ -11,7 +11,7 @@ import { drawPredictKey } from "@resontech/coordinator/predict-keys";
 import { OutsideServer } from "@resontech/house/outside-server";
 import { PlayedGateway } from "./helper/played-gateway.ts";
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 const PAGE = join(import.meta.dirname, "../../../docs/researcher/predictors.md");
 const { key, sha256, callbackSecret } = drawPredictKey();
 

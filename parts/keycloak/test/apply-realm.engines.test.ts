@@ -9,7 +9,7 @@ import { realmDrift } from "../src/realm/decisions/realm-drift.ts";
 import { readRealm } from "../src/realm/read-realm.ts";
 import { RunningKeycloak } from "@resontech/house/running-keycloak";
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 const keycloak = await RunningKeycloak.lease();
 t.teardown(() => keycloak[Symbol.asyncDispose]());
 const key = generateKeyPairSync("ec", { namedCurve: "P-256" });

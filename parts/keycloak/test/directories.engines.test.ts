@@ -17,7 +17,7 @@ import { realmDefinition } from "../src/realm/realm-definition.ts";
 import { RunningKeycloak } from "@resontech/house/running-keycloak";
 import { LDAP_READER, RunningSlapd } from "./helper/running-slapd.ts";
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 const REALM = "resontech";
 const slapd = await RunningSlapd.start();
 t.teardown(() => slapd[Symbol.asyncDispose]());

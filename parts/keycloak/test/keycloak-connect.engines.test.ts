@@ -15,7 +15,7 @@ import { applyRealm } from "@resontech/keycloak/apply-realm";
 import { realmDefinition } from "@resontech/keycloak/realm-definition";
 import { RunningKeycloak } from "@resontech/house/running-keycloak";
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 const keycloak = await RunningKeycloak.lease();
 t.teardown(() => keycloak[Symbol.asyncDispose]());
 // Nothing listens where a leased one is called by: on the appliance the front door does.

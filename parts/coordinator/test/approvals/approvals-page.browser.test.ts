@@ -11,7 +11,7 @@ import { findBucketOfProject } from "../../src/identity/bucket-store.ts";
 import { leavesByApproval } from "../../src/storage/export-grants.ts";
 import { SignInHouse, timeCode } from "../helper/sign-in-house.ts";
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const STEP_MS = 30_000;
 const house = await SignInHouse.open();
 t.teardown(() => house[Symbol.asyncDispose]());

@@ -10,7 +10,7 @@ import { findBucketOfProject } from "../../src/identity/bucket-store.ts";
 import { releasedVersions } from "../../src/storage/export-grants.ts";
 import { SignInHouse } from "../helper/sign-in-house.ts";
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 const house = await SignInHouse.open();
 t.teardown(() => house[Symbol.asyncDispose]());
 

@@ -15,7 +15,7 @@ import { pinStepUpKeys } from "@resontech/appliance/pin-step-up-keys";
 import { locationOf, PersonBrowser } from "../helper/person-browser.ts";
 import { SignInHouse, timeCode } from "../helper/sign-in-house.ts";
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const STEP_MS = 30_000;
 const house = await SignInHouse.open();
 t.teardown(() => house[Symbol.asyncDispose]());

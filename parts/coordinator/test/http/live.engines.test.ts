@@ -9,7 +9,7 @@ import { LOOK_MS } from "../../src/http/routes/live.ts";
 import { RunningCoordinator } from "../helper/running-coordinator.ts";
 
 // On a machine where no test has needed Keycloak before, it is made first.
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const running = await RunningCoordinator.create({ identity: true });
 t.teardown(() => running[Symbol.asyncDispose]());
 const addUser = (username: string) => running.control("add-user", { username });

@@ -9,7 +9,7 @@ import { startS3Engine } from "../helper/s3-engine.ts";
 import { makeTestApp } from "../helper/test-app.ts";
 import { freePort } from "@resontech/house/free-port";
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 const dir = t.testdir();
 const engine = await startS3Engine(dir);
 t.teardown(() => engine.close());

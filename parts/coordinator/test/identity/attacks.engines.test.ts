@@ -7,7 +7,7 @@ import t from "tap";
 import { locationOf, PersonBrowser } from "../helper/person-browser.ts";
 import { SignInHouse } from "../helper/sign-in-house.ts";
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const house = await SignInHouse.open();
 t.teardown(() => house[Symbol.asyncDispose]());
 const { origin } = house;

@@ -21,7 +21,7 @@ import { findPersonById, membershipsOf, subjectOf } from "../../src/identity/peo
 import { CHECK_MS } from "../../src/identity/decisions/session-life.ts";
 import { SignInHouse, timeCode } from "../helper/sign-in-house.ts";
 
-t.setTimeout(400_000);
+t.setTimeout(600_000);
 const REALM = "resontech";
 /** Keycloak believes for a second what it read of a person. */
 const READ_AGAIN_MS = 1_000;

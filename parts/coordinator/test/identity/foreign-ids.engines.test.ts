@@ -13,7 +13,7 @@ import { DEPLOYMENT, putDeployment } from "../helper/put-deployment.ts";
 import { sampleOf, type Schema } from "../helper/sample-of-schema.ts";
 import { SignInHouse, type SignedInPerson } from "../helper/sign-in-house.ts";
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const house = await SignInHouse.open();
 t.teardown(() => house[Symbol.asyncDispose]());
 const { api } = house;

@@ -6,7 +6,7 @@ import t from "tap";
 import { findDefaultProject } from "../../src/identity/project-store.ts";
 import { SignInHouse } from "../helper/sign-in-house.ts";
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 const house = await SignInHouse.open();
 t.teardown(() => house[Symbol.asyncDispose]());
 const { api } = house;

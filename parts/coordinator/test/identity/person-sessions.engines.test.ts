@@ -5,7 +5,7 @@ import { CHECK_MS } from "../../src/identity/decisions/session-life.ts";
 import { locationOf, PersonBrowser } from "../helper/person-browser.ts";
 import { SignInHouse } from "../helper/sign-in-house.ts";
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 const house = await SignInHouse.open();
 t.teardown(() => house[Symbol.asyncDispose]());
 const { origin } = house;

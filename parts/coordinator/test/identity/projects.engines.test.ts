@@ -9,7 +9,7 @@ import { type S3Credentials, S3Transport } from "../../src/storage/s3-transport.
 import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { SignInHouse } from "../helper/sign-in-house.ts";
 
-t.setTimeout(240_000);
+t.setTimeout(600_000);
 const house = await SignInHouse.open();
 t.teardown(() => house[Symbol.asyncDispose]());
 const { api } = house;

@@ -11,7 +11,7 @@ import { findDefaultProject } from "../../src/identity/project-store.ts";
 import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { SignInHouse, type SignedInPerson } from "../helper/sign-in-house.ts";
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const house = await SignInHouse.open();
 t.teardown(() => house[Symbol.asyncDispose]());
 const { api, admin } = house;

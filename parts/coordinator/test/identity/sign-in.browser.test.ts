@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import t from "tap";
 import { SignInHouse, timeCode } from "../helper/sign-in-house.ts";
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const house = await SignInHouse.open();
 t.teardown(() => house[Symbol.asyncDispose]());
 const browser = await launchBrowser(house.origin);

@@ -14,7 +14,7 @@ import { makeSigningRequest } from "./node-certificates.ts";
 const P256 = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const DAY_MS = 86_400_000;
 
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 
 t.test("a node is its own certificate and the next one, until it comes with that", async (t) => {
   const fixture = await CoreFixture.start();

@@ -5,7 +5,7 @@ import { chunksOf, MAX_MERGED_BYTES } from "../../src/outputs/decisions/log-chun
 import { LogMerges, type LogMergeParts } from "../../src/outputs/log-merges.ts";
 import type { ObjectVersion } from "../../src/storage/object-store.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 const MEMBER = "j-1-a1-site-1";
 const due = { memberId: MEMBER, jobId: "j-1", bucket: "b", attempts: 0 };
 type Stored = ObjectVersion & { bytes: Buffer };

@@ -9,7 +9,7 @@ import t from "tap";
 import { TestPki } from "@resontech/house/test-pki";
 import { OutsideServer } from "@resontech/house/outside-server";
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 const KEEPER = join(import.meta.dirname, "../helper/callback-keeper.ts");
 const LIVES = 8;
 
