@@ -13,7 +13,7 @@ export type ReleaseContext = {
 /** What every part's definition is made from. */
 export type PartContext = ReleaseContext & {
   config: ApplianceConfig;
-  /** Those that are folders of `parts/`. */
+  /** All of this release. */
   parts: readonly PartDeclaration[];
 };
 

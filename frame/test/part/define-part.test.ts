@@ -1,6 +1,12 @@
 import t from "tap";
 import { Type } from "typebox";
-import { definePart, factsFrom, type PartDeclaration } from "../../src/part/define-part.ts";
+import {
+  defineHostPart,
+  definePart,
+  factsFrom,
+  type PartDeclaration,
+  userOf,
+} from "../../src/part/define-part.ts";
 import { defineOperation } from "../../src/operations/operation.ts";
 
 const look = defineOperation({
@@ -29,3 +35,22 @@ t.test("a declaration that contradicts itself is none", async (t) => {
   const sockets = { control: { for: "root", serves: [] } } as const;
   t.throws(() => definePart({ ...toy, facts, sockets }), /does not serve look/);
 });
+
+t.test(
+  "a program that needs the host is root's, and is held to its sockets as all are",
+  async (t) => {
+    const host = defineHostPart({
+      ...{ name: "toy", user: "root", hosts: ["node"], after: [], certificates: [], settings: [] },
+      ...{ data: null, firstBytes: 0, stop: { graceMs: 1_000 }, inShortage: "last" },
+      command: () => ({ program: "/bin/true", args: [] }),
+      sockets: { life: { for: "root", speaks: "nothing" } },
+      health: { endsConnections: ["life"], file: () => "/there" },
+    });
+    t.equal(userOf({ uidBase: 64_100 }, host), 0);
+    t.equal(userOf({ uidBase: 64_100 }, toy), 64_199);
+    t.throws(
+      () => defineHostPart({ ...host, health: { socket: "other", path: "/" } }),
+      /no socket named other/,
+    );
+  },
+);
