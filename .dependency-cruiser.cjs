@@ -83,10 +83,10 @@ module.exports = {
     },
     {
       name: "rooms-meet-through-exports",
-      comment: "what another room needs has a name in `exports`, tests, proofs and dev included; fixtures are `@resontech/<room>/testing/<name>`. Audit's fixtures have no names yet",
+      comment: "what another room needs has a name in `exports`, tests, proofs and dev included; fixtures are `@resontech/<room>/testing/<name>`",
       severity: "error",
       from: { path: "^(parts/(?!test/)[^/]+(?=/)|[^/]+)/" },
-      to: { pathNot: "^($1|audit)/", dependencyTypes: ["local"], dependencyTypesNot: ["aliased"] },
+      to: { pathNot: "^$1/", dependencyTypes: ["local"], dependencyTypesNot: ["aliased"] },
     },
     {
       name: "rooms-meet-through-exports",

@@ -11,8 +11,7 @@ import { LogReader } from "../format/tree/log-reader.ts";
 import { filesOfTree, TILE_WIDTH, type TileName, tilePath } from "../format/tree/tile-layout.ts";
 import { END_OF_ARCHIVE, ustarMember } from "./ustar.ts";
 
-export { LogDamagedError } from "../format/tree/log-reader.ts";
-export { type CallJournalReader, type CallsExport, exportCalls } from "./export-calls.ts";
+export { type CallsExport, exportCalls } from "./export-calls.ts";
 export { exportProof } from "./export-proof.ts";
 export {
   asPage,
