@@ -1,52 +1,60 @@
-/** One JSON question to the appliance's API. */
+/** One JSON question to the appliance's API. Routes are checked against the table of its OpenAPI document. */
+import {
+  type ApiAsked,
+  type ApiFields,
+  type ApiMethod,
+  type ApiPath,
+  type ApiReply,
+  requestPath,
+  type UncheckedFields,
+} from "@resontech/contracts/api-request";
 import { CliError, UsageError } from "./cli-error.ts";
 import { sendRequest } from "./send-request.ts";
 import type { Settings } from "./settings.ts";
 
-/**
- * @param query members that are undefined are left out
- * @throws CliError with the API's own code and hint; `unreachable` when it does not answer, `reply_invalid` for what is none of its answers
- */
-export async function getJson(
+/** @property timeoutMs as `send-request.ts` has it */
+type Options = { timeoutMs?: number };
+
+/** @throws CliError with the API's own code and hint; `unreachable` when it does not answer, `reply_invalid` for what is none of its answers */
+export async function getJson<const P extends ApiPath<"GET">>(
   settings: Settings,
-  path: string,
-  query: Record<string, string | number | undefined> = {},
-): Promise<unknown> {
-  const url = new URL(path, settings.baseUrl);
-  for (const [name, value] of Object.entries(query))
-    if (value !== undefined) url.searchParams.set(name, String(value));
-  return await askJson(settings, "GET", url, null);
+  path: P,
+  ...[asked]: ApiFields<ApiAsked<"GET", P>>
+): Promise<ApiReply<"GET", P>> {
+  return (await askJson(settings, "GET", path, asked)) as ApiReply<"GET", P>;
 }
 
-/** @param body null: none @param options as `send-request.ts` has them @throws CliError as {@link getJson} */
-export async function sendJson(
+/** @throws CliError as {@link getJson} */
+export async function sendJson<
+  const M extends Exclude<ApiMethod, "GET">,
+  const P extends ApiPath<M>,
+>(
   settings: Settings,
-  method: "POST" | "PUT" | "PATCH" | "DELETE",
-  path: string,
-  body: object | null,
-  options: { timeoutMs?: number } = {},
-): Promise<unknown> {
-  return await askJson(settings, method, new URL(path, settings.baseUrl), body, options);
+  method: M,
+  path: P,
+  ...[asked]: ApiFields<ApiAsked<M, P> & Options>
+): Promise<ApiReply<M, P>> {
+  return (await askJson(settings, method, path, asked)) as ApiReply<M, P>;
 }
 
 async function askJson(
-  { credential, ca, project }: Settings,
+  { baseUrl, credential, ca, project }: Settings,
   method: string,
-  url: URL,
-  body: object | null,
-  options: { timeoutMs?: number } = {},
+  path: string,
+  { body, timeoutMs, ...named }: UncheckedFields & Options = {},
 ): Promise<unknown> {
+  const url = new URL(requestPath(path, named), baseUrl);
   const { status, text } = await sendRequest(
     {
-      ...{ method, url, ca, ...options },
+      ...{ method, url, ca, timeoutMs },
       headers: {
         authorization: `Bearer ${await credential()}`,
         accept: "application/json",
         ...(project === null ? {} : { "x-rt-project": project }),
-        ...(body === null ? {} : { "content-type": "application/json" }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
       },
     },
-    body === null ? null : JSON.stringify(body),
+    body === undefined ? null : JSON.stringify(body),
   );
   const answer = parsed(text);
   if (status >= 200 && status < 300) return answer;

@@ -1,9 +1,9 @@
 /** `resontech approvals`: what waits for a second person, and one's own requests. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { requestPath } from "@resontech/contracts/api-request";
 import type { ApprovalReply, Requested } from "@resontech/contracts/http-approvals";
 import { type Command, Option } from "commander";
-import type { TaskOutputsReply } from "@resontech/contracts/http-tasks";
 import { CliError, UsageError } from "./cli-error.ts";
 import { getJson, sendJson } from "./api-client.ts";
 import { settingsFrom } from "./settings.ts";
@@ -37,10 +37,7 @@ export function addApprovalCommands(program: Command, { say, table }: Shell): vo
     .description("requests that you may see, newest first")
     .addOption(json)
     .action(async (options: { json: boolean }) =>
-      show(
-        (await getJson(settingsFrom(process.env), "/api/approvals")) as ApprovalReply[],
-        options.json,
-      ),
+      show(await getJson(settingsFrom(process.env), "/api/approvals"), options.json),
     );
 
   approvals
@@ -48,8 +45,8 @@ export function addApprovalCommands(program: Command, { say, table }: Shell): vo
     .description("one request")
     .addOption(json)
     .action(async (id: string, options: { json: boolean }) => {
-      const path = `/api/approvals/${encodeURIComponent(id)}`;
-      show([(await getJson(settingsFrom(process.env), path)) as ApprovalReply], options.json);
+      const settings = settingsFrom(process.env);
+      show([await getJson(settings, "/api/approvals/{id}", { params: { id } })], options.json);
     });
 
   approvals
@@ -59,18 +56,15 @@ export function addApprovalCommands(program: Command, { say, table }: Shell): vo
     )
     .addHelpText("after", "\nExample:\n  resontech approvals acknowledge u_4f21…")
     .action(async (userId: string) => {
-      const path = `/api/people/${encodeURIComponent(userId)}/acknowledge`;
-      await sendJson(settingsFrom(process.env), "POST", path, null);
+      const path = "/api/people/{id}/acknowledge";
+      await sendJson(settingsFrom(process.env), "POST", path, { params: { id: userId } });
       say(`acknowledged ${userId}`);
     });
 
   const request = approvals.command("request").description("ask for something");
   const ask = async (what: Requested, reason: string | undefined) => {
     const settings = settingsFrom(process.env);
-    const made = (await sendJson(settings, "POST", "/api/approvals", {
-      what,
-      ...(reason === undefined ? {} : { reason }),
-    })) as ApprovalReply;
+    const made = await sendJson(settings, "POST", "/api/approvals", { body: { what, reason } });
     say(
       made.isSigned === false
         ? `asked: ${made.summary}. ${made.id} is to be signed by you in a browser: ${new URL("/dashboard/approvals", settings.baseUrl).href}`
@@ -156,15 +150,16 @@ export function addApprovalCommands(program: Command, { say, table }: Shell): vo
     )
     .option("--reason <text>", "what the second person should know")
     .action(async (jobId: string, keys: string[], { reason }: { reason?: string }) => {
-      const path = `/api/tasks/${encodeURIComponent(jobId)}/outputs`;
-      const left = (await getJson(settingsFrom(process.env), path)) as TaskOutputsReply;
+      const path = "/api/tasks/{id}/outputs";
+      const params = { id: jobId };
+      const left = await getJson(settingsFrom(process.env), path, { params });
       const files = left.filter(({ key }) => keys.length === 0 || keys.includes(key));
       const missing = keys.find((key) => !files.some((one) => one.key === key));
       if (missing !== undefined || files.length === 0)
         throw new CliError(
           "export_files_unknown",
           missing === undefined ? "the job left no outputs" : `the job left no ${missing}`,
-          `List what it left: GET ${path}.`,
+          `List what it left: GET ${requestPath(path, { params })}.`,
         );
       const asked = files.map(({ key, versionId, sha256 }) => ({ key, versionId, sha256 }));
       await ask({ kind: "export", jobId, files: asked }, reason);
@@ -175,8 +170,10 @@ export function addApprovalCommands(program: Command, { say, table }: Shell): vo
     .action(async (project: string, state: string) => {
       if (state !== "on" && state !== "off")
         throw new UsageError("usage", "on or off is meant", "See --help.");
-      const path = `/api/projects/${encodeURIComponent(project)}/exports`;
-      await sendJson(settingsFrom(process.env), "PUT", path, { byApproval: state === "on" });
+      await sendJson(settingsFrom(process.env), "PUT", "/api/projects/{id}/exports", {
+        params: { id: project },
+        body: { byApproval: state === "on" },
+      });
       say(
         state === "on"
           ? "outputs leave by approval alone from now on"
@@ -208,14 +205,15 @@ export function addApprovalCommands(program: Command, { say, table }: Shell): vo
       )
       .option("--reason <text>", "kept with the answer")
       .action(async (id: string, { reason }: { reason?: string }) => {
-        const path = `/api/approvals/${encodeURIComponent(id)}/${verb}`;
-        const body = verb === "withdraw" ? null : reason === undefined ? {} : { reason };
-        const answered = (await sendJson(
-          settingsFrom(process.env),
-          "POST",
-          path,
-          body,
-        )) as ApprovalReply;
+        const settings = settingsFrom(process.env);
+        const params = { id };
+        const answered =
+          verb === "withdraw"
+            ? await sendJson(settings, "POST", "/api/approvals/{id}/withdraw", { params })
+            : await sendJson(settings, "POST", `/api/approvals/{id}/${verb}`, {
+                params,
+                body: { reason },
+              });
         say(`${done}: ${answered.summary}`);
       });
 }

@@ -33,7 +33,7 @@ export async function projectIdOf(
   named: string | undefined,
 ): Promise<string | undefined> {
   if (named === undefined) return undefined;
-  return chosenProject((await getJson(settings, "/api/projects")) as ProjectReply[], named);
+  return chosenProject(await getJson(settings, "/api/projects"), named);
 }
 
 /** @param projects of the caller @throws CliError `project_unknown`, `project_ambiguous` */

@@ -5,6 +5,7 @@ import {
   type QuestionParameter,
   QUESTIONS,
 } from "@resontech/contracts/audit-questions";
+import { getJson } from "../api-client.ts";
 import { UsageError } from "../cli-error.ts";
 import type { Settings } from "../settings.ts";
 import { type Found, type Paged, pagesOf } from "./search.ts";
@@ -26,7 +27,10 @@ export async function askQuestion(
   question: string,
   asked: Asked & Paged,
 ): Promise<Found> {
-  return await pagesOf(settings, `/api/audit/questions/${questionOf(question)}`, asked);
+  const params = { question: questionOf(question) };
+  return await pagesOf(asked, async (query) => {
+    return await getJson(settings, "/api/audit/questions/{question}", { params, query });
+  });
 }
 
 /** @throws CliError `question_unknown` */

@@ -42,32 +42,29 @@ const PAGE = 500;
 
 /** What a person searches for, page after page. The rules of a search are the API's: it refuses what can match nothing. @throws CliError */
 export async function searchAudit(settings: Settings, options: SearchOptions): Promise<Found> {
-  return await pagesOf(settings, "/api/audit/events", options);
+  return await pagesOf(options, async (query) => {
+    return await getJson(settings, "/api/audit/events", { query });
+  });
 }
 
 export type Paged = { oldest: boolean; limit: number; cursor?: string };
 
-/** @param path of an answer by cursor @throws CliError */
-export async function pagesOf(
-  settings: Settings,
-  path: string,
-  {
-    oldest,
-    limit,
-    cursor,
-    ...filters
-  }: Paged & Record<string, string | number | boolean | undefined>,
+type Page = { order: "oldest" | "newest"; limit: number; cursor: string | undefined };
+
+/** @param ask for one page of an answer by cursor @throws CliError */
+export async function pagesOf<F extends object>(
+  { oldest, limit, cursor, ...filters }: Paged & F,
+  ask: (query: Omit<F, keyof Paged> & Page) => Promise<AuditEventsReply>,
 ): Promise<Found> {
   const events: AuditEventRow[] = [];
   let at = cursor;
   for (;;) {
-    const query = {
-      ...(filters as Record<string, string | number | undefined>),
+    const page = await ask({
+      ...filters,
       order: oldest ? "oldest" : "newest",
       limit: Math.min(PAGE, limit - events.length),
       cursor: at,
-    };
-    const page = (await getJson(settings, path, query)) as AuditEventsReply;
+    });
     events.push(...page.events);
     at = page.cursor ?? undefined;
     if (!page.more || at === undefined) return { events, cursor: null, ...foundIn(page) };

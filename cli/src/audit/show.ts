@@ -23,9 +23,10 @@ export async function showEntry(
       `${entry} names no entry`,
       "Write it as the search does: 2026/17, or 17.",
     );
-  const found = (await getJson(settings, `/api/audit/events/${index}`, {
-    shard,
-  })) as AuditEventReply;
+  const found = await getJson(settings, "/api/audit/events/{index}", {
+    params: { index },
+    query: { shard },
+  });
   if (proofFile !== undefined) writeProof(proofFile, found.proof);
   return found;
 }

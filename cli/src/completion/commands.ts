@@ -1,5 +1,4 @@
 /** `resontech completion`: what a shell asks when somebody presses Tab. */
-import type { NodeReply } from "@resontech/contracts/http-nodes";
 import type { Command } from "commander";
 import { getJson } from "../api-client.ts";
 import { readDeployments } from "../infer/read-deployments.ts";
@@ -24,7 +23,7 @@ const IDS: Readonly<Record<string, (settings: Settings) => Promise<Id[]>>> = {
       ...{ id, words: `${name}  ${state}` },
     })),
   nodes: async (settings) =>
-    ((await getJson(settings, "/api/nodes")) as NodeReply[]).map(({ node, state }) => ({
+    (await getJson(settings, "/api/nodes")).map(({ node, state }) => ({
       ...{ id: node, words: state },
     })),
 };

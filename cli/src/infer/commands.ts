@@ -6,7 +6,6 @@ import {
   type DeployedReply,
   type DeploymentReply,
   INFERENCE_PATH,
-  type RotatedPredictKeyReply,
 } from "@resontech/contracts/http-inference";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { EXIT } from "@resontech/contracts/exit-codes";
@@ -23,7 +22,7 @@ import { putFile } from "../storage/put-file.ts";
 import { callPredict } from "./call-predict.ts";
 import { addFigureCommands } from "./figure-commands.ts";
 import { predictKeyFrom, writeKeyFile } from "./key-file.ts";
-import { DEPLOYMENTS, readDeployments } from "./read-deployments.ts";
+import { readDeployments } from "./read-deployments.ts";
 import {
   requireNew,
   TENSORS_HEAD,
@@ -270,9 +269,9 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
     .addHelpText("after", "\nExample:\n  resontech infer rotate-key job-7f3a --key-file echo.key")
     .action(async (id: string, { keyFile, json }: { keyFile?: string; json: boolean }) => {
       const rotate = async () =>
-        (await sendJson(
-          ...([settings(), "POST", `${pathOf(id)}/rotate-key`, null] as const),
-        )) as RotatedPredictKeyReply;
+        await sendJson(settings(), "POST", "/api/inference/jobs/{id}/rotate-key", {
+          params: { id },
+        });
       const made =
         keyFile === undefined
           ? await rotate()
@@ -292,7 +291,8 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
     .option("--json", "the appliance's answer", false)
     .addHelpText("after", "\nExample:\n  resontech infer rm job-7f3a")
     .action(async (id: string, { json }: { json: boolean }) => {
-      const stopping = (await sendJson(settings(), "DELETE", pathOf(id), null)) as DeploymentReply;
+      const params = { id };
+      const stopping = await sendJson(settings(), "DELETE", "/api/inference/jobs/{id}", { params });
       if (json) out(`${JSON.stringify(stopping)}\n`);
       say(`${id} was asked to stop: resontech infer ls tells when it has`);
     });
@@ -318,10 +318,10 @@ async function deployFolder(
   const version = wishes.replaces === undefined ? null : randomBytes(4).toString("hex");
   const target = folderOfPredictor(name, version);
   for (const file of files) await putFile(settings, file, `${target}/${keyOf(folder, file)}`);
-  return (await sendJson(
-    ...([settings, "POST", DEPLOYMENTS, bodyOfPredictor(name, target, wishes)] as const),
-    { timeoutMs: DEPLOYED_MS },
-  )) as DeployedReply;
+  return await sendJson(settings, "POST", "/api/inference/jobs", {
+    body: bodyOfPredictor(name, target, wishes),
+    timeoutMs: DEPLOYED_MS,
+  });
 }
 
 /** @throws CliError no_key where the appliance gave none, as it does for one that replaces another */
@@ -352,11 +352,7 @@ function wishesOf({
 }
 
 async function find(settings: Settings, id: string): Promise<DeploymentReply> {
-  return (await getJson(settings, pathOf(id))) as DeploymentReply;
-}
-
-function pathOf(id: string): string {
-  return `${DEPLOYMENTS}/${encodeURIComponent(id)}`;
+  return await getJson(settings, "/api/inference/jobs/{id}", { params: { id } });
 }
 
 /** For a script that has the key in a file: its own output is kept in many places. */

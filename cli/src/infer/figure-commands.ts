@@ -1,6 +1,5 @@
 /** `resontech infer top` and `usage`: how deployments do, and what was used of them. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { DeploymentMetricsList, UsageReply } from "@resontech/contracts/http-inference";
 import type { Command } from "commander";
 import { getJson } from "../api-client.ts";
 import { projectFilter, projectIdOf } from "../chosen-project.ts";
@@ -34,7 +33,7 @@ export function addFigureCommands(infer: Command, { say, table }: Shell): void {
     .action(async ({ once, json }: { once: boolean; json: boolean }) => {
       for (;;) {
         const path = "/api/inference/metrics";
-        const { deployments } = (await getJson(settings(), path)) as DeploymentMetricsList;
+        const { deployments } = await getJson(settings(), path);
         const isScreen = process.stdout.isTTY && !once && !json;
         if (isScreen) out(HOME);
         if (json) for (const one of deployments) out(`${JSON.stringify(one)}\n`);
@@ -59,9 +58,9 @@ export function addFigureCommands(infer: Command, { say, table }: Shell): void {
       "\nExamples:\n  resontech infer usage --from 2026-12-01\n  resontech infer usage --deployment job-7f3a --json",
     )
     .action(async ({ json, project: named, ...rest }: UsageOptions) => {
-      const filter = { ...rest, project: await projectIdOf(settings(), named) };
+      const query = { ...rest, project: await projectIdOf(settings(), named) };
       const path = "/api/inference/usage";
-      const { usage, isCut } = (await getJson(settings(), path, filter)) as UsageReply;
+      const { usage, isCut } = await getJson(settings(), path, { query });
       if (json) for (const one of usage) out(`${JSON.stringify(one)}\n`);
       else if (usage.length > 0) table(USAGE_HEAD, usage.map(usageRow));
       if (usage.length === 0) say("nobody has called a deployment of yours in these days");

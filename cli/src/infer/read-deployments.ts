@@ -3,7 +3,6 @@ import type { DeploymentListReply, DeploymentRow } from "@resontech/contracts/ht
 import { getJson } from "../api-client.ts";
 import type { Settings } from "../settings.ts";
 
-export const DEPLOYMENTS = "/api/inference/jobs";
 type Filter = { state?: string; project?: string | undefined; text?: string };
 
 const PAGE = 200;
@@ -17,9 +16,9 @@ export async function readDeployments(
   const deployments: DeploymentRow[] = [];
   let before: number | undefined;
   do {
-    const page = (await getJson(settings, DEPLOYMENTS, {
-      ...{ ...filter, before, limit: Math.min(PAGE, limit - deployments.length) },
-    })) as DeploymentListReply;
+    const page: DeploymentListReply = await getJson(settings, "/api/inference/jobs", {
+      query: { ...filter, before, limit: Math.min(PAGE, limit - deployments.length) },
+    });
     deployments.push(...page.deployments);
     before = page.next ?? undefined;
   } while (before !== undefined && deployments.length < limit);

@@ -1,10 +1,5 @@
 /** `resontech jobs`: what runs, what waits and why, and what a job says. */
 import type { JobRow } from "@resontech/contracts/http-jobs";
-import type {
-  DashboardJobWithWorkers,
-  TaskOutputsReply,
-  TaskReply,
-} from "@resontech/contracts/http-tasks";
 import { modelWords } from "@resontech/contracts/model-words";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { JOB_WORDS } from "@resontech/contracts/state-words";
@@ -20,7 +15,7 @@ import { size } from "../size.ts";
 import { findJob } from "./find-job.ts";
 import { isJobOver, printLogs } from "./follow-logs.ts";
 import { wrapped } from "../wrapped.ts";
-import { jobPath, readJobs } from "./read-jobs.ts";
+import { readJob, readJobs } from "./read-jobs.ts";
 import { watchJob } from "./watch-job.ts";
 
 type Shell = {
@@ -101,7 +96,7 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
     .option("--json", "as the appliance says it", false)
     .action(async (named: string, { json }: { json: boolean }) => {
       const id = await findJob(settings(), named);
-      const job = (await getJson(settings(), jobPath(id))) as DashboardJobWithWorkers;
+      const job = await readJob(settings(), id);
       if (json) return void out(`${JSON.stringify(job, null, 2)}\n`);
       const { detail } = job;
       const facts: [string, string | null][] = [
@@ -193,8 +188,8 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
     .option("--json", "the appliance's answer", false)
     .action(async (named: string, { json }: { json: boolean }) => {
       const id = await findJob(settings(), named);
-      const path = `/api/tasks/${encodeURIComponent(id)}/cancel`;
-      const task = (await sendJson(settings(), "POST", path, null)) as TaskReply;
+      const params = { id };
+      const task = await sendJson(settings(), "POST", "/api/tasks/{id}/cancel", { params });
       if (json) out(`${JSON.stringify(task)}\n`);
       const { state } = task.detail;
       say(
@@ -212,8 +207,8 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
     .option("--json", "the appliance's answer", false)
     .action(async (named: string, { json }: { json: boolean }) => {
       const id = await findJob(settings(), named);
-      const path = `/api/tasks/${encodeURIComponent(id)}/resubmit`;
-      const task = (await sendJson(settings(), "POST", path, null)) as TaskReply;
+      const params = { id };
+      const task = await sendJson(settings(), "POST", "/api/tasks/{id}/resubmit", { params });
       out(json ? `${JSON.stringify(task)}\n` : `${task.id}\n`);
       for (const warning of task.warnings) say(`warning: ${warning}`);
       say(`submitted ${task.name} once more: resontech jobs watch ${task.id}`);
@@ -225,8 +220,7 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
     .option("--json", "one JSON line for each file", false)
     .action(async (named: string, { json }: { json: boolean }) => {
       const id = await findJob(settings(), named);
-      const path = `/api/tasks/${encodeURIComponent(id)}/outputs`;
-      const files = (await getJson(settings(), path)) as TaskOutputsReply;
+      const files = await getJson(settings(), "/api/tasks/{id}/outputs", { params: { id } });
       if (json) for (const file of files) out(`${JSON.stringify(file)}\n`);
       else if (files.length > 0)
         table(

@@ -1,5 +1,4 @@
 /** A job by the beginning of its id, as the lists that people copy from are often cut. */
-import type { JobListReply } from "@resontech/contracts/http-jobs";
 import { getJson } from "../api-client.ts";
 import { CliError } from "../cli-error.ts";
 import type { Settings } from "../settings.ts";
@@ -11,9 +10,7 @@ const LOOKED_AT = 20;
 /** The whole id. What begins no job's id is left as it is: the appliance says that there is none. @throws CliError where it begins several */
 export async function findJob(settings: Settings, id: string): Promise<string> {
   if (WHOLE.test(id) || !id.startsWith("job-")) return id;
-  const { jobs } = (await getJson(settings, "/api/jobs", {
-    ...{ text: id, limit: LOOKED_AT },
-  })) as JobListReply;
+  const { jobs } = await getJson(settings, "/api/jobs", { query: { text: id, limit: LOOKED_AT } });
   const found = jobs.filter((job) => job.id.startsWith(id));
   if (found.length > 1)
     throw new CliError(

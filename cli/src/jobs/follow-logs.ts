@@ -1,13 +1,13 @@
 /** Logs of a job: what is stored, and what comes live behind it, joined by offset. */
-import type { JobLogReply, JobLogsReply } from "@resontech/contracts/http-jobs";
+import type { JobLogsReply } from "@resontech/contracts/http-jobs";
 import type { LogChange } from "@resontech/contracts/live-feed";
-import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
 import { isTerminal, type MemberState } from "@resontech/contracts/job-states";
 import { getJson } from "../api-client.ts";
 import { CliError } from "../cli-error.ts";
 import { followTopic } from "../live/follow-topic.ts";
 import { printable } from "../printable.ts";
 import type { Settings } from "../settings.ts";
+import { readJob } from "./read-jobs.ts";
 
 type Member = JobLogsReply[number];
 type Print = (of: Member, text: string) => void;
@@ -38,9 +38,8 @@ export async function printLogs(
   print: Print,
   say: (text: string) => void,
 ): Promise<void> {
-  const path = `/api/jobs/${encodeURIComponent(job)}/logs`;
   const list = async () => {
-    const all = (await getJson(settings, path)) as JobLogsReply;
+    const all = await getJson(settings, "/api/jobs/{id}/logs", { params: { id: job } });
     return areReplicas ? all.toReversed() : chosen(all, of);
   };
   const members = await list();
@@ -54,9 +53,10 @@ export async function printLogs(
   const readStored = async (member: Member): Promise<void> => {
     let offset = ends.get(member.member) ?? (tailBytes === null ? 0 : -tailBytes);
     for (;;) {
-      const part = (await getJson(settings, `${path}/${member.member}`, {
-        ...{ offset, bytes: PAGE_BYTES },
-      })) as JobLogReply;
+      const part = await getJson(settings, "/api/jobs/{id}/logs/{member}", {
+        params: { id: job, member: member.member },
+        query: { offset, bytes: PAGE_BYTES },
+      });
       if (part.text !== "") print(member, part.text);
       ends.set(member.member, part.end);
       offset = part.end;
@@ -135,8 +135,7 @@ function chosen(logs: JobLogsReply, of: string | null): Member[] {
 }
 
 export async function isJobOver(settings: Settings, job: string): Promise<boolean> {
-  const path = `/api/customer/dashboard/jobs/${encodeURIComponent(job)}`;
-  const { detail } = (await getJson(settings, path)) as DashboardJobWithWorkers;
+  const { detail } = await readJob(settings, job);
   return isTerminal(detail.state);
 }
 

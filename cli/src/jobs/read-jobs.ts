@@ -1,5 +1,6 @@
 /** Jobs as the appliance has them: pages of them, newest first, and where one is found. */
 import type { JobListReply } from "@resontech/contracts/http-jobs";
+import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
 import { getJson } from "../api-client.ts";
 import type { Settings } from "../settings.ts";
 
@@ -16,16 +17,16 @@ export async function readJobs(
   const jobs: JobListReply["jobs"] = [];
   let before: number | undefined;
   do {
-    const page = (await getJson(settings, "/api/jobs", {
-      ...{ ...filter, before, limit: Math.min(PAGE, limit - jobs.length) },
-    })) as JobListReply;
+    const page: JobListReply = await getJson(settings, "/api/jobs", {
+      query: { ...filter, before, limit: Math.min(PAGE, limit - jobs.length) },
+    });
     jobs.push(...page.jobs);
     before = page.next ?? undefined;
   } while (before !== undefined && jobs.length < limit);
   return { jobs, areMore: before !== undefined };
 }
 
-/** Of one job with its members. */
-export function jobPath(id: string): string {
-  return `/api/customer/dashboard/jobs/${encodeURIComponent(id)}`;
+/** One job with its members. @throws CliError */
+export async function readJob(settings: Settings, id: string): Promise<DashboardJobWithWorkers> {
+  return await getJson(settings, "/api/customer/dashboard/jobs/{id}", { params: { id } });
 }

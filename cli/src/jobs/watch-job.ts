@@ -1,9 +1,9 @@
 import type { FeedMessage } from "@resontech/contracts/live-feed";
 import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
 import { isTerminal, type JobState } from "@resontech/contracts/job-states";
-import { getJson } from "../api-client.ts";
 import { followTopic } from "../live/follow-topic.ts";
 import type { Settings } from "../settings.ts";
+import { readJob } from "./read-jobs.ts";
 import { toldLine } from "./told-line.ts";
 
 export type Watch = {
@@ -20,8 +20,7 @@ export async function watchJob(settings: Settings, id: string, watch: Watch): Pr
   const names = new Map<string, string>();
   const nameOf = (member: string) => names.get(member) ?? member;
   const read = async (): Promise<DashboardJobWithWorkers> => {
-    const path = `/api/customer/dashboard/jobs/${encodeURIComponent(id)}`;
-    const job = (await getJson(settings, path)) as DashboardJobWithWorkers;
+    const job = await readJob(settings, id);
     for (const { id: member, site, role } of job.workers) names.set(member, site ?? role);
     return job;
   };

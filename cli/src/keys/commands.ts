@@ -19,7 +19,7 @@ export function addKeyCommands(program: Command, say: (text: string) => void): v
     .option("--json", "one JSON line for each key", false)
     .action(async ({ all, json }: { all: boolean; json: boolean }) => {
       const settings = settingsFrom(process.env);
-      const found = ((await getJson(settings, "/api/keys")) as KeyReply[]).filter(
+      const found = (await getJson(settings, "/api/keys")).filter(
         (key) => all || stateOf(key, Date.now()) === "living",
       );
       if (json) for (const key of found) process.stdout.write(`${JSON.stringify(key)}\n`);
@@ -35,12 +35,7 @@ export function addKeyCommands(program: Command, say: (text: string) => void): v
     .description("revoke one of the own keys; it is refused at once, and for good")
     .addHelpText("after", "\nExample:\n  resontech keys revoke k_1c27…")
     .action(async (id: string) => {
-      await sendJson(
-        settingsFrom(process.env),
-        "DELETE",
-        `/api/keys/${encodeURIComponent(id)}`,
-        null,
-      );
+      await sendJson(settingsFrom(process.env), "DELETE", "/api/keys/{id}", { params: { id } });
       say(`revoked ${id}`);
     });
 

@@ -1,9 +1,5 @@
 /** `resontech models`: what the appliance's hub has, and how a model comes in or goes. */
-import {
-  DEFAULT_REVISION,
-  type ModelListReply,
-  type ModelReply,
-} from "@resontech/contracts/http-models";
+import { DEFAULT_REVISION } from "@resontech/contracts/http-models";
 import type { Command } from "commander";
 import { age } from "../age.ts";
 import { getJson, sendJson } from "../api-client.ts";
@@ -11,7 +7,7 @@ import { projectOption, settingsInProject } from "../chosen-project.ts";
 import { CliError } from "../cli-error.ts";
 import { printable } from "../printable.ts";
 import { settingsFrom } from "../settings.ts";
-import { pathOfModel } from "./model-path.ts";
+import { paramsOfModel } from "./model-params.ts";
 
 type Shell = {
   say: (text: string) => void;
@@ -25,7 +21,7 @@ type AddOptions = {
   json: boolean;
 };
 
-const MODELS = "/api/hub/models";
+const MODEL = "/api/hub/models/{organisation}/{model}/{revision}";
 const LOOK_MS = 1_000;
 
 export function addModelCommands(program: Command, { say, table }: Shell): void {
@@ -51,13 +47,12 @@ export function addModelCommands(program: Command, { say, table }: Shell): void 
       const { from: path, licence, wait, json } = options;
       const inProject = await settingsInProject(process.env, options.project);
       const [name = "", revision = DEFAULT_REVISION] = model.split("@");
-      let added = (await sendJson(
-        ...([inProject, "POST", MODELS, { name, revision, licence, path }] as const),
-      )) as ModelReply;
+      const body = { name, revision, licence, path };
+      let added = await sendJson(inProject, "POST", "/api/hub/models", { body });
       while (added.state === "CHECKING") {
         if (!wait) break;
         await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-        added = (await getJson(settings(), pathOfModel(MODELS, model))) as ModelReply;
+        added = await getJson(settings(), MODEL, { params: paramsOfModel(model) });
       }
       if (added.state === "FAILED")
         throw new CliError(
@@ -74,7 +69,7 @@ export function addModelCommands(program: Command, { say, table }: Shell): void 
     .description("models that everybody here may use")
     .option("--json", "one JSON line for each model", false)
     .action(async ({ json }: { json: boolean }) => {
-      const { models: found } = (await getJson(settings(), MODELS)) as ModelListReply;
+      const { models: found } = await getJson(settings(), "/api/hub/models");
       if (json) for (const model of found) out(`${JSON.stringify(model)}\n`);
       else if (found.length > 0)
         table(
@@ -92,7 +87,7 @@ export function addModelCommands(program: Command, { say, table }: Shell): void 
     .description("one model with its files and their digests")
     .option("--json", "as the appliance says it", false)
     .action(async (model: string, { json }: { json: boolean }) => {
-      const found = (await getJson(settings(), pathOfModel(MODELS, model))) as ModelReply;
+      const found = await getJson(settings(), MODEL, { params: paramsOfModel(model) });
       if (json) return void out(`${JSON.stringify(found)}\n`);
       say(`${found.name}@${found.revision} is ${found.state}, commit ${found.commit ?? "-"}`);
       table(
@@ -107,7 +102,7 @@ export function addModelCommands(program: Command, { say, table }: Shell): void 
     .command("rm <model>")
     .description("take it out of the hub; its files stay in the bucket, deployments go on")
     .action(async (model: string) => {
-      await sendJson(settings(), "DELETE", pathOfModel(MODELS, model), null);
+      await sendJson(settings(), "DELETE", MODEL, { params: paramsOfModel(model) });
       say(`${model} is no longer in the hub`);
     });
 }

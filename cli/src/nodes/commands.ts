@@ -1,6 +1,4 @@
 /** `resontech nodes`: where jobs run, and what of it is free. */
-import type { NodeDetailReply, NodeReply } from "@resontech/contracts/http-nodes";
-import type { WorkerStatsReply } from "@resontech/contracts/http-tasks";
 import type { Command } from "commander";
 import { getJson } from "../api-client.ts";
 import { settingsFrom } from "../settings.ts";
@@ -28,7 +26,7 @@ export function addNodeCommands(program: Command, { say, table }: Shell): void {
     .description("nodes, and how many of their workers are held; for an administrator")
     .option("--json", "one JSON line for each node", false)
     .action(async ({ json }: { json: boolean }) => {
-      const found = (await getJson(settings(), "/api/nodes")) as NodeReply[];
+      const found = await getJson(settings(), "/api/nodes");
       if (json) for (const node of found) out(`${JSON.stringify(node)}\n`);
       else if (found.length > 0) show(tableOfNodes(found));
       if (found.length === 0) say("no node has joined; `appliance node add` brings one in");
@@ -41,8 +39,7 @@ export function addNodeCommands(program: Command, { say, table }: Shell): void {
     )
     .option("--json", "as the appliance says it", false)
     .action(async (id: string, { json }: { json: boolean }) => {
-      const path = `/api/nodes/${encodeURIComponent(id)}`;
-      const found = (await getJson(settings(), path)) as NodeDetailReply;
+      const found = await getJson(settings(), "/api/nodes/{id}", { params: { id } });
       if (json) return void out(`${JSON.stringify(found)}\n`);
       for (const [at, one] of tablesOfNode(found).entries()) {
         if (at > 0) out("\n");
@@ -56,7 +53,7 @@ export function addNodeCommands(program: Command, { say, table }: Shell): void {
     .option("--json", "one JSON line for each worker", false)
     .action(async ({ json }: { json: boolean }) => {
       const path = "/api/customer/dashboard/workers/stats";
-      const { workers } = (await getJson(settings(), path)) as WorkerStatsReply;
+      const { workers } = await getJson(settings(), path);
       if (json) for (const worker of workers) out(`${JSON.stringify(worker)}\n`);
       else if (workers.length > 0)
         table(

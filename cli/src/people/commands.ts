@@ -1,5 +1,4 @@
 /** `resontech personal-data`: what is held about a person. */
-import type { CallerReply } from "@resontech/contracts/http-identity";
 import type { Command } from "commander";
 import { getJson } from "../api-client.ts";
 import { settingsFrom } from "../settings.ts";
@@ -21,7 +20,7 @@ export function addPeopleCommands(program: Command, say: (text: string) => void)
     )
     .action(async ({ out, user, json }: { out: string; user?: string; json: boolean }) => {
       const settings = settingsFrom(process.env);
-      const person = user ?? ((await getJson(settings, "/api/me")) as CallerReply).user.id;
+      const person = user ?? (await getJson(settings, "/api/me")).user.id;
       const { lines, entries, whose } = await getPersonalData(settings, person, out);
       if (json) {
         process.stdout.write(`${JSON.stringify({ file: out, lines, entries, whose })}\n`);

@@ -1,6 +1,4 @@
 /** `resontech projects`: what one works in, and with whom. */
-import type { CallerReply } from "@resontech/contracts/http-identity";
-import type { MemberReply, ProjectReply } from "@resontech/contracts/http-projects";
 import type { Command } from "commander";
 import { getJson } from "../api-client.ts";
 import { settingsFrom } from "../settings.ts";
@@ -16,8 +14,8 @@ export function addProjectCommands(program: Command, say: (text: string) => void
     .option("--json", "one JSON line for each project", false)
     .action(async ({ json }: { json: boolean }) => {
       const settings = settingsFrom(process.env);
-      const found = (await getJson(settings, "/api/projects")) as ProjectReply[];
-      const me = (await getJson(settings, "/api/me")) as CallerReply;
+      const found = await getJson(settings, "/api/projects");
+      const me = await getJson(settings, "/api/me");
       const roles = new Map(me.projects.map(({ id, role }) => [id, role]));
       const rows = found.map((project) => ({ ...project, role: roles.get(project.id) ?? null }));
       if (json) for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`);
@@ -35,8 +33,9 @@ export function addProjectCommands(program: Command, say: (text: string) => void
     .option("--json", "one JSON line for each member", false)
     .addHelpText("after", "\nExample:\n  resontech projects members p_1c27…")
     .action(async (project: string, { json }: { json: boolean }) => {
-      const path = `/api/projects/${encodeURIComponent(project)}/members`;
-      const members = (await getJson(settingsFrom(process.env), path)) as MemberReply[];
+      const params = { id: project };
+      const settings = settingsFrom(process.env);
+      const members = await getJson(settings, "/api/projects/{id}/members", { params });
       if (json) for (const one of members) process.stdout.write(`${JSON.stringify(one)}\n`);
       else
         show(

@@ -2,9 +2,11 @@
 import { generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import {
+  type PublicKey,
   SERVICE_ACCOUNT_DAYS,
   SERVICE_ACCOUNT_SCOPES,
   type ServiceAccountReply,
+  type ServiceAccountScope,
 } from "@resontech/contracts/http-service-accounts";
 import { type Command, Option } from "commander";
 import { getJson, sendJson } from "../api-client.ts";
@@ -14,9 +16,11 @@ import { asTable } from "../table.ts";
 import { writeAccountFile } from "./account-file.ts";
 import { lifeLeft } from "./life-left.ts";
 
-type AccountOptions = { name: string; scope: string[] };
+type AccountOptions = { name: string; scope: ServiceAccountScope[] };
 type Say = (text: string) => void;
 
+const ACCOUNTS = "/api/projects/{id}/service-accounts";
+const ACCOUNT = `${ACCOUNTS}/{account}` as const;
 const HEAD = ["id", "name", "may", "state", "good until", "last used", "made by"];
 
 /** @param say to the person, beside what a script reads */
@@ -77,7 +81,7 @@ export function addServiceAccountCommands(program: Command, say: Say): void {
     .action(async (project: string, { all, json }: { all: boolean; json: boolean }) => {
       const now = Date.now();
       const found = (
-        (await getJson(settingsFrom(process.env), pathOf(project))) as ServiceAccountReply[]
+        await getJson(settingsFrom(process.env), ACCOUNTS, { params: { id: project } })
       ).filter((one) => all || !["revoked", "expired"].includes(lifeLeft(one, now).state));
       if (json) for (const one of found) process.stdout.write(`${JSON.stringify(one)}\n`);
       else if (found.length > 0)
@@ -108,8 +112,8 @@ export function addServiceAccountCommands(program: Command, say: Say): void {
     )
     .addHelpText("after", "\nExample:\n  resontech service-accounts adopt p_1c27… sa_7f3a…")
     .action(async (project: string, account: string) => {
-      const path = `${pathOf(project)}/${encodeURIComponent(account)}/adopt`;
-      await sendJson(settingsFrom(process.env), "POST", path, null);
+      const params = { id: project, account };
+      await sendJson(settingsFrom(process.env), "POST", `${ACCOUNT}/adopt`, { params });
       say(`you answer for ${account}`);
     });
 
@@ -118,8 +122,8 @@ export function addServiceAccountCommands(program: Command, say: Say): void {
     .description("refuse one at once, and for good")
     .addHelpText("after", "\nExample:\n  resontech service-accounts revoke p_1c27… sa_7f3a…")
     .action(async (project: string, account: string) => {
-      const path = `${pathOf(project)}/${encodeURIComponent(account)}`;
-      await sendJson(settingsFrom(process.env), "DELETE", path, null);
+      const params = { id: project, account };
+      await sendJson(settingsFrom(process.env), "DELETE", ACCOUNT, { params });
       say(`revoked ${account}`);
     });
 }
@@ -132,7 +136,12 @@ async function createWithPair(
 ) {
   return await writeAccountFile(out, async () => {
     const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-    const made = await create(settings, project, wish, publicKey.export({ format: "jwk" }));
+    const made = await create(
+      settings,
+      project,
+      wish,
+      publicKey.export({ format: "jwk" }) as PublicKey,
+    );
     return {
       ...{ version: 1, baseUrl: settings.baseUrl.href, id: made.id, clientId: made.clientId },
       ...{ name: made.name, projectId: made.projectId, expiresAt: made.expiresAt },
@@ -145,14 +154,14 @@ async function create(
   settings: Settings,
   project: string,
   { name, scope }: AccountOptions,
-  publicKey: object,
+  publicKey: PublicKey,
 ): Promise<ServiceAccountReply> {
   const body = { name, scopes: scope, publicKey };
-  return (await sendJson(settings, "POST", pathOf(project), body)) as ServiceAccountReply;
+  return await sendJson(settings, "POST", ACCOUNTS, { params: { id: project }, body });
 }
 
-/** @throws CliError key_invalid, also for a private key: it is not to be sent anywhere */
-function readJwk(file: string): object {
+/** Which public keys are good the appliance says. @throws CliError key_invalid, also for a private key: it is not to be sent anywhere */
+function readJwk(file: string): PublicKey {
   let value: unknown;
   try {
     value = JSON.parse(readFileSync(file, "utf8"));
@@ -165,7 +174,7 @@ function readJwk(file: string): object {
       `${file} is no public key`,
       "Send the public half alone; the private one stays with the program.",
     );
-  return value;
+  return value as PublicKey;
 }
 
 function rowOf(account: ServiceAccountReply, now: number): string[] {
@@ -174,8 +183,4 @@ function rowOf(account: ServiceAccountReply, now: number): string[] {
     ...[id, name, scopes.join(" "), lifeLeft(account, now).state],
     ...[expiresAt, lastUsedAt ?? "never", createdBy.username],
   ];
-}
-
-function pathOf(project: string): string {
-  return `/api/projects/${encodeURIComponent(project)}/service-accounts`;
 }

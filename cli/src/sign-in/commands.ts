@@ -48,7 +48,7 @@ export function addSignInCommands(program: Command, say: Say): void {
     .description("who the appliance takes this shell for")
     .option("--json", "one JSON line", false)
     .action(async ({ json }: { json: boolean }) => {
-      const me = (await getJson(settingsFrom(process.env), "/api/me")) as CallerReply;
+      const me = await getJson(settingsFrom(process.env), "/api/me");
       if (json) process.stdout.write(`${JSON.stringify(me)}\n`);
       else process.stdout.write(`${linesOf(me).join("\n")}\n`);
     });

@@ -1,5 +1,4 @@
 /** `resontech sessions`: where one is signed in, and the end of it. */
-import type { CallerReply, SessionsReply } from "@resontech/contracts/http-identity";
 import type { Command } from "commander";
 import { getJson, sendJson } from "../api-client.ts";
 import { type Settings, settingsFrom } from "../settings.ts";
@@ -18,8 +17,9 @@ export function addSessionCommands(program: Command, say: (text: string) => void
     .option("--json", "one JSON line for each session", false)
     .action(async ({ user, json }: { user?: string; json: boolean }) => {
       const settings = settingsFrom(process.env);
-      const path = await pathOf(settings, user);
-      const { sessions: found, complete } = (await getJson(settings, path)) as SessionsReply;
+      const params = { id: user ?? (await ownId(settings)) };
+      const path = "/api/people/{id}/sessions";
+      const { sessions: found, complete } = await getJson(settings, path, { params });
       if (json) for (const one of found) process.stdout.write(`${JSON.stringify(one)}\n`);
       else if (found.length > 0)
         process.stdout.write(
@@ -42,13 +42,12 @@ export function addSessionCommands(program: Command, say: (text: string) => void
     .addHelpText("after", "\nExample:\n  resontech sessions end KgJKKoxLjyUmNsBZ3PCQDQbF")
     .action(async (session: string, { user }: { user?: string }) => {
       const settings = settingsFrom(process.env);
-      const path = `${await pathOf(settings, user)}/${encodeURIComponent(session)}`;
-      await sendJson(settings, "DELETE", path, null);
+      const params = { id: user ?? (await ownId(settings)), session };
+      await sendJson(settings, "DELETE", "/api/people/{id}/sessions/{session}", { params });
       say(`ended ${session}`);
     });
 }
 
-async function pathOf(settings: Settings, user: string | undefined): Promise<string> {
-  const id = user ?? ((await getJson(settings, "/api/me")) as CallerReply).user.id;
-  return `/api/people/${encodeURIComponent(id)}/sessions`;
+async function ownId(settings: Settings): Promise<string> {
+  return (await getJson(settings, "/api/me")).user.id;
 }

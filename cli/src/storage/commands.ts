@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { getJson, sendJson } from "../api-client.ts";
 import { projectOption, settingsInProject } from "../chosen-project.ts";
 import { size } from "../size.ts";
-import { filesBelow, OBJECTS, pagesOf } from "./files-below.ts";
+import { filesBelow, pagesOf } from "./files-below.ts";
 import { getFile } from "./get-file.ts";
 import { putFile } from "./put-file.ts";
 
@@ -98,8 +98,9 @@ export function addStorageCommands(program: Command, { say, table }: Shell): voi
     .option("--json", "the appliance's answer", false)
     .action(async (key: string, options: InProject) => {
       const { json } = options;
-      const path = `${OBJECTS}?key=${encodeURIComponent(key)}`;
-      const removed = await sendJson(await settingsOf(options), "DELETE", path, null);
+      const path = "/api/users/storage/objects";
+      const settings = await settingsOf(options);
+      const removed = await sendJson(settings, "DELETE", path, { query: { key } });
       if (json) process.stdout.write(`${JSON.stringify(removed)}\n`);
       say(`removed ${key}`);
     });
@@ -111,10 +112,7 @@ export function addStorageCommands(program: Command, { say, table }: Shell): voi
     .option("--json", "as the appliance says it", false)
     .action(async (options: InProject) => {
       const { json } = options;
-      const usage = (await getJson(
-        await settingsOf(options),
-        "/api/users/storage/usage",
-      )) as Record<"usedBytes" | "quotaBytes" | "objects", number>;
+      const usage = await getJson(await settingsOf(options), "/api/users/storage/usage");
       if (json) return void process.stdout.write(`${JSON.stringify(usage)}\n`);
       const { usedBytes, quotaBytes, objects } = usage;
       process.stdout.write(`${size(usedBytes)} of ${size(quotaBytes)}, ${objects} objects\n`);

@@ -6,14 +6,14 @@ import { getJson } from "../api-client.ts";
 import { CliError } from "../cli-error.ts";
 import type { Settings } from "../settings.ts";
 
-export const OBJECTS = "/api/users/storage/objects";
 const PAGE = 1_000;
 
 /** @param prefix empty, or with a slash at its end @throws CliError */
 export async function* pagesOf(settings: Settings, prefix: string): AsyncGenerator<ObjectsReply> {
   let after: string | undefined;
   do {
-    const page = (await getJson(settings, OBJECTS, { prefix, after, limit: PAGE })) as ObjectsReply;
+    const query = { prefix, after, limit: PAGE };
+    const page: ObjectsReply = await getJson(settings, "/api/users/storage/objects", { query });
     yield page;
     after = page.next ?? undefined;
   } while (after !== undefined);

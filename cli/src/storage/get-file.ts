@@ -9,7 +9,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import type { DownloadReply } from "@resontech/contracts/http-storage";
 import { sendJson } from "../api-client.ts";
 import { CliError } from "../cli-error.ts";
 import type { Settings } from "../settings.ts";
@@ -26,9 +25,12 @@ export async function getFile(settings: Settings, key: string, file: string): Pr
       `${file} is there already`,
       "Name another file, or remove it.",
     );
-  const { url, versionId, sizeBytes } = (await sendJson(
-    ...([settings, "POST", "/api/users/storage/download", { key }] as const),
-  )) as DownloadReply;
+  const { url, versionId, sizeBytes } = await sendJson(
+    settings,
+    "POST",
+    "/api/users/storage/download",
+    { body: { key } },
+  );
   const [part, of] = [`${file}.part`, `${file}.part.version`];
   const resumedBytes = keptBytes(part, of, versionId, sizeBytes);
   if (resumedBytes === 0) writeFileSync(of, versionId);

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type DownloadReply, UPLOAD_PART_BYTES } from "@resontech/contracts/http-storage";
+import { UPLOAD_PART_BYTES } from "@resontech/contracts/http-storage";
 import { sendJson } from "../api-client.ts";
 import { CliError } from "../cli-error.ts";
 import type { Settings } from "../settings.ts";
@@ -129,7 +129,7 @@ async function complete(
   const path = "/api/users/storage/upload/complete";
   for (const until = Date.now() + COMPLETION_MS; ; await sleep(COMPLETION_STEP_MS))
     try {
-      return void (await sendJson(settings, "POST", path, body, { timeoutMs: COMPLETION_MS }));
+      return void (await sendJson(settings, "POST", path, { body, timeoutMs: COMPLETION_MS }));
     } catch (error) {
       const isUnderWay = error instanceof CliError && error.code === "storage_unavailable";
       if (!isUnderWay || Date.now() > until) throw error;
@@ -145,9 +145,12 @@ async function isStored(
   const parts = etags.filter((etag) => etag !== null);
   if (parts.length < etags.length) return false;
   try {
-    const { url, sizeBytes: stored } = (await sendJson(
-      ...([settings, "POST", "/api/users/storage/download", { key }] as const),
-    )) as DownloadReply;
+    const { url, sizeBytes: stored } = await sendJson(
+      settings,
+      "POST",
+      "/api/users/storage/download",
+      { body: { key } },
+    );
     return stored === sizeBytes && (await etagOf(url, settings.ca)) === etagOfParts(parts);
   } catch {
     // Whoever may not read it sends it again.
@@ -167,7 +170,8 @@ function isOver(error: unknown): boolean {
 /** Its parts count in the quota as long as it stands. */
 async function giveUp(settings: Settings, key: string, uploadId: string): Promise<void> {
   try {
-    await sendJson(settings, "POST", "/api/users/storage/upload/abort", { key, uploadId });
+    const body = { key, uploadId };
+    await sendJson(settings, "POST", "/api/users/storage/upload/abort", { body });
   } catch {
     // It is gone, or the next try meets the same obstacle and says so.
   }
@@ -177,9 +181,9 @@ async function begin(
   settings: Settings,
   { key, sizeBytes, changedAtMs }: Target,
 ): Promise<KeptUpload> {
-  const { uploadId, urls } = (await sendJson(settings, "POST", "/api/users/storage/upload/init", {
-    ...{ key, size: sizeBytes },
-  })) as { uploadId: string; urls: string[] };
+  const { uploadId, urls } = await sendJson(settings, "POST", "/api/users/storage/upload/init", {
+    body: { key, size: sizeBytes },
+  });
   return {
     ...{ sizeBytes, changedAtMs, uploadId, urls },
     goodUntil: Date.now() + lifeOf(urls[0]) - SPARE_MS,

@@ -2,13 +2,13 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { DashboardJob, TaskReply } from "@resontech/contracts/http-tasks";
+import type { TaskReply } from "@resontech/contracts/http-tasks";
 import { bodyOfFolder, missingFolders, slugOf } from "@resontech/contracts/ready-folder";
 import type { Command } from "commander";
-import { getJson, sendJson } from "../api-client.ts";
+import { sendJson } from "../api-client.ts";
 import { projectOption, settingsInProject } from "../chosen-project.ts";
 import { CliError, UsageError } from "../cli-error.ts";
-import { jobPath } from "../jobs/read-jobs.ts";
+import { readJob } from "../jobs/read-jobs.ts";
 import type { Settings } from "../settings.ts";
 import { filesIn, keyOf } from "../storage/commands.ts";
 import { putFile } from "../storage/put-file.ts";
@@ -89,7 +89,7 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
       });
       for (const file of filesIn(path))
         await putFile(settings, file, `jobs/${slug}/${keyOf(path, file)}`);
-      const job = (await sendJson(settings, "POST", "/api/tasks", body)) as TaskReply;
+      const job = await sendJson(settings, "POST", "/api/tasks", { body });
       process.stdout.write(options.json ? `${JSON.stringify(job)}\n` : `${job.id}\n`);
       for (const warning of job.warnings) say(`warning: ${warning}`);
       say(`submitted ${name}: resontech jobs watch ${job.id}`);
@@ -102,7 +102,7 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
 async function whyItWaits(settings: Settings, { id }: TaskReply): Promise<string | null> {
   try {
     for (let looks = 0; looks < PLACEMENT_LOOKS; looks++) {
-      const { detail } = (await getJson(settings, jobPath(id))) as DashboardJob;
+      const { detail } = await readJob(settings, id);
       if (detail.state !== "ACCEPTED" && detail.state !== "QUEUED") return null;
       if (detail.waitingFor !== null) return detail.waitingFor;
       await sleep(PLACEMENT_LOOK_MS);

@@ -3,6 +3,7 @@
  * either not at all stops the start.
  */
 import type { EventType } from "@resontech/contracts/audit-catalogue";
+import type { FastifySchema } from "fastify";
 import fp from "fastify-plugin";
 import { type TSchema, Type } from "typebox";
 import type { Action } from "../authorization/actions.ts";
@@ -24,12 +25,18 @@ export type RouteAudit =
   /** Why nothing is logged. */
   | { none: string };
 
-/** @property body what a route that changes something takes; null of one that reads */
+/**
+ * @property body what a route that changes something takes; null of one that reads
+ * @property answer what it answers where it succeeds, as it was declared
+ */
 export type DeclaredRoute = {
   name: string;
   access: RouteAccess;
   audit: RouteAudit;
+  params: TSchema | null;
+  query: TSchema | null;
   body: TSchema | null;
+  answer: TSchema | null;
 };
 
 declare module "fastify" {
@@ -66,16 +73,27 @@ export const routeDeclarations = fp(
       if (audit === undefined) throw new UndeclaredRoute(name, "audit event");
       if (route.schema?.response === undefined) throw new UndeclaredRoute(name, "response schema");
       if (changes(route.method)) route.schema.body ??= NO_BODY;
-      const body = route.schema.body ?? null;
-      routes.push({ name, access, audit, body });
+      routes.push({ name, access, audit, ...declaredIn(route.schema) });
     });
   },
   { name: "route-declarations" },
 );
 
 /** Of a route that takes nothing: a field that nobody reads is refused as it is everywhere else. */
-const NO_BODY = Type.Union([Type.Null(), Type.Object({}, { additionalProperties: false })]);
+export const NO_BODY = Type.Union([Type.Null(), Type.Object({}, { additionalProperties: false })]);
 const CHANGING: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "DELETE"]);
+
+/** Plugins other than TypeBox's would have other schemas; routes of ours have none. */
+function declaredIn({
+  params = null,
+  querystring: query = null,
+  body = null,
+  response,
+}: FastifySchema): Pick<DeclaredRoute, "params" | "query" | "body" | "answer"> {
+  const answers = response as Readonly<Partial<Record<200 | 201, TSchema>>>;
+  const answer = answers[200] ?? answers[201] ?? null;
+  return { params, query, body, answer } as ReturnType<typeof declaredIn>;
+}
 
 function changes(method: string | string[]): boolean {
   return [method].flat().some((one) => CHANGING.has(one));
