@@ -1,9 +1,16 @@
-/** One request to the appliance's API, as the person who is signed in. */
+/** One request to the appliance's API, as the person who is signed in. Routes are checked against the table of its OpenAPI document. */
+import {
+  type ApiAsked,
+  type ApiFields,
+  type ApiMethod,
+  type ApiPath,
+  type ApiReply,
+  requestPath,
+  type UncheckedFields,
+} from "@resontech/contracts/api-request";
 import { auditHalt } from "./audit-halt.ts";
 import { asProblem, Problem } from "./problem.ts";
 import { sessionEnded } from "./session-end.ts";
-
-type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 let csrfToken = "";
 
@@ -16,22 +23,27 @@ export function csrf(): string {
   return csrfToken;
 }
 
-export type Asking = {
-  body?: object;
-  project?: string;
+/** What is said of a request beside its route's own fields. */
+type Manner = {
+  project?: string | undefined;
   signal?: AbortSignal;
   /** Says that a request is the same as an earlier one: it does once what is asked. */
   idempotencyKey?: string;
 };
+type Fields<M extends ApiMethod, P extends ApiPath<M>> = ApiFields<ApiAsked<M, P> & Manner>;
 
 const TRIES = 4;
 const WAIT_MS = 1_000;
 
 /** Asks again where the connection broke, as it does when a network changes: only for what may be done twice. @throws Problem */
-export async function askAgain<T>(method: Method, path: string, asking: Asking): Promise<T> {
+export async function askAgain<const M extends ApiMethod, const P extends ApiPath<M>>(
+  method: M,
+  path: P,
+  ...asked: Fields<M, P>
+): Promise<ApiReply<M, P>> {
   for (let tries = 1; ; tries++)
     try {
-      return await ask<T>(method, path, asking);
+      return await ask(method, path, ...asked);
     } catch (error) {
       if (asProblem(error).status !== 0 || tries === TRIES) throw error;
       await new Promise((resolve) => setTimeout(resolve, WAIT_MS * tries));
@@ -39,11 +51,20 @@ export async function askAgain<T>(method: Method, path: string, asking: Asking):
 }
 
 /** @throws Problem */
-export async function ask<T>(
-  method: Method,
+export async function ask<const M extends ApiMethod, const P extends ApiPath<M>>(
+  method: M,
+  path: P,
+  ...[asked]: Fields<M, P>
+): Promise<ApiReply<M, P>> {
+  return (await send(method, path, asked)) as ApiReply<M, P>;
+}
+
+async function send(
+  method: ApiMethod,
   path: string,
-  { body, project, signal, idempotencyKey }: Asking = {},
-): Promise<T> {
+  { params, query, body, project, signal, idempotencyKey }: UncheckedFields & Manner = {},
+): Promise<unknown> {
+  const url = requestPath(path, { params, query: filled(query) });
   const headers = new Headers({ accept: "application/json" });
   if (method !== "GET") headers.set("x-rt-csrf", csrfToken);
   if (body !== undefined) headers.set("content-type", "application/json");
@@ -51,7 +72,7 @@ export async function ask<T>(
   if (idempotencyKey !== undefined) headers.set("idempotency-key", idempotencyKey);
   let answer: Response;
   try {
-    answer = await fetch(path, {
+    answer = await fetch(url, {
       ...{ method, headers, credentials: "same-origin", signal: signal ?? null },
       body: body === undefined ? null : JSON.stringify(body),
     });
@@ -60,7 +81,7 @@ export async function ask<T>(
     throw asProblem(error);
   }
   const told: unknown = await answer.json().catch(() => null);
-  if (answer.ok) return told as T;
+  if (answer.ok) return told;
   if (answer.status === 401) sessionEnded.tell();
   const said = (told ?? {}) as Partial<Record<"code" | "message" | "hint", string>>;
   if (said.code === "audit_unavailable") auditHalt.begin();
@@ -73,13 +94,7 @@ export async function ask<T>(
   });
 }
 
-/** A path with a query of what is not undefined. */
-export function withQuery(
-  path: string,
-  query: Readonly<Record<string, string | number | undefined>>,
-): string {
-  const params = new URLSearchParams();
-  for (const [name, value] of Object.entries(query))
-    if (value !== undefined && value !== "") params.set(name, String(value));
-  return params.size === 0 ? path : `${path}?${params.toString()}`;
+/** A field that a person left empty is no filter. */
+function filled(query: UncheckedFields["query"] = {}): UncheckedFields["query"] {
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ""));
 }

@@ -9,7 +9,7 @@ export function useSession(): Session {
   const { data } = useSuspenseQuery({
     queryKey: ["session"],
     queryFn: async () => {
-      const session = await ask<Session>("GET", "/api/session").catch(signInOnce);
+      const session = await ask("GET", "/api/session").catch(signInOnce);
       keepCsrfToken(session.csrfToken);
       return session;
     },

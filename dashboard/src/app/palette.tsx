@@ -1,5 +1,3 @@
-import type { DeploymentListReply } from "@resontech/contracts/http-inference";
-import type { JobListReply } from "@resontech/contracts/http-jobs";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import {
@@ -14,7 +12,7 @@ import {
   TextField,
 } from "react-aria-components";
 import { useLocation } from "wouter";
-import { ask, withQuery } from "../api/ask.ts";
+import { ask } from "../api/ask.ts";
 import { useMay, useSession } from "../api/session.ts";
 import { Button } from "../ui/button.tsx";
 import { PAGES } from "./pages.ts";
@@ -80,12 +78,7 @@ function Where({ onGone }: { onGone: () => void }) {
   }, [text]);
   const jobs = useQuery({
     queryKey: ["palette", asked],
-    queryFn: ({ signal }) =>
-      ask<JobListReply>(
-        "GET",
-        withQuery("/api/jobs", { limit: 8, ...(asked === "" ? {} : { text: asked }) }),
-        { signal },
-      ),
+    queryFn: ({ signal }) => ask("GET", "/api/jobs", { query: { limit: 8, text: asked }, signal }),
     enabled: mayList,
     // A list that empties at each key would take the choice away from under the fingers.
     placeholderData: keepPreviousData,
@@ -93,11 +86,7 @@ function Where({ onGone }: { onGone: () => void }) {
   const deployments = useQuery({
     queryKey: ["palette", "deployments", asked],
     queryFn: ({ signal }) =>
-      ask<DeploymentListReply>(
-        "GET",
-        withQuery("/api/inference/jobs", { limit: 4, ...(asked === "" ? {} : { text: asked }) }),
-        { signal },
-      ),
+      ask("GET", "/api/inference/jobs", { query: { limit: 4, text: asked }, signal }),
     enabled: mayList,
     // A list that empties at each key would take the choice away from under the fingers.
     placeholderData: keepPreviousData,

@@ -88,8 +88,8 @@ function LiveMark() {
 function PersonMenu() {
   const { user, roles, acr } = useSession();
   const [, go] = useLocation();
-  const leave = async (path: string) => {
-    const { location: next } = await ask<{ location: string }>("POST", path);
+  const leave = async (path: "/auth/sign-out" | "/auth/sign-out-everywhere") => {
+    const { location: next } = await ask("POST", path);
     location.assign(next);
   };
   return (

@@ -23,7 +23,7 @@ export function useActivity({ idleInS }: Pick<Session, "idleInS">): boolean {
     };
     // The person may be at work in another window: to ask is no activity.
     const look = async (): Promise<void> => {
-      const left = await ask<Session>("GET", "/api/session").catch(() => null);
+      const left = await ask("GET", "/api/session").catch(() => null);
       if (left === null) return;
       const ms = left.idleInS * 1_000;
       isWarned = ms <= WARNED_BEFORE_MS + 1_000;

@@ -1,4 +1,3 @@
-import type { JobMailsReply } from "@resontech/contracts/http-jobs";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ask } from "../api/ask.ts";
 import { Button } from "./button.tsx";
@@ -12,11 +11,15 @@ export function Bell({ job }: { job?: string }) {
   const client = useQueryClient();
   const wishes = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => ask<JobMailsReply>("GET", "/api/job-mails", { signal }),
+    queryFn: ({ signal }) => ask("GET", "/api/job-mails", { signal }),
   });
   const { run, isBusy, error } = useAction(async (isWanted: boolean) => {
-    const path = job === undefined ? "/api/job-mails" : `/api/job-mails/${job}`;
-    client.setQueryData(KEY, await ask<JobMailsReply>(isWanted ? "PUT" : "DELETE", path));
+    const method = isWanted ? "PUT" : "DELETE";
+    const now =
+      job === undefined
+        ? await ask(method, "/api/job-mails")
+        : await ask(method, "/api/job-mails/{id}", { params: { id: job } });
+    client.setQueryData(KEY, now);
   });
   if (wishes.data === undefined) return null;
   const { all, jobs } = wishes.data;

@@ -1,6 +1,5 @@
-import type { JobStateReply } from "@resontech/contracts/http-tasks";
 import { useQuery } from "@tanstack/react-query";
-import { ask, withQuery } from "../../api/ask.ts";
+import { ask } from "../../api/ask.ts";
 import { Ago } from "../../ui/instant.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/panel.tsx";
@@ -15,8 +14,7 @@ const ASKED_EVERY_MS = 10_000;
 export function JobStates() {
   const states = useQuery({
     queryKey: ["job-states"],
-    queryFn: ({ signal }) =>
-      ask<JobStateReply[]>("GET", withQuery("/api/job-states", { limit: 50 }), { signal }),
+    queryFn: ({ signal }) => ask("GET", "/api/job-states", { query: { limit: 50 }, signal }),
     refetchInterval: ASKED_EVERY_MS,
   });
   if (states.isPending) return <Skeleton />;

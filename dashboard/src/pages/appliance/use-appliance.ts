@@ -1,4 +1,3 @@
-import type { ApplianceReply } from "@resontech/contracts/http-nodes";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ask } from "../../api/ask.ts";
 import { useTopic } from "../../live/live.ts";
@@ -12,6 +11,6 @@ export function useAppliance() {
   useTopic({ kind: "findings" }, again, again);
   return useQuery({
     queryKey,
-    queryFn: ({ signal }) => ask<ApplianceReply>("GET", "/api/appliance", { signal }),
+    queryFn: ({ signal }) => ask("GET", "/api/appliance", { signal }),
   });
 }

@@ -47,7 +47,7 @@ export function ApprovalsPage() {
   const again = () => client.invalidateQueries({ queryKey: ["approvals"] });
   const approvals = useQuery({
     queryKey: ["approvals"],
-    queryFn: ({ signal }) => ask<ApprovalReply[]>("GET", "/api/approvals", { signal }),
+    queryFn: ({ signal }) => ask("GET", "/api/approvals", { signal }),
   });
   useTopic(
     { kind: "approvals" },
@@ -115,8 +115,12 @@ function Request({ request, onDone }: { request: ApprovalReply; onDone: () => Pr
   });
   const { kind, ...what } = request.what;
   const answer = useAction(async (how: "approve" | "deny" | "withdraw") => {
-    const body = how === "withdraw" || reason === "" ? {} : { reason };
-    await ask("POST", `/api/approvals/${request.id}/${how}`, how === "withdraw" ? {} : { body });
+    const params = { id: request.id };
+    if (how === "withdraw") await ask("POST", "/api/approvals/{id}/withdraw", { params });
+    else {
+      const body = reason === "" ? {} : { reason };
+      await ask("POST", `/api/approvals/{id}/${how}`, { params, body });
+    }
     setVerb(null);
     await onDone();
   });

@@ -1,4 +1,4 @@
-import type { ApprovalReply, Requested } from "@resontech/contracts/http-approvals";
+import type { Requested } from "@resontech/contracts/http-approvals";
 import { ask } from "../../api/ask.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -12,7 +12,7 @@ export function AskForPolicies({ onDone }: { onDone: () => Promise<unknown> }) {
     const files: Record<string, string> = {};
     for (const file of chosen) files[file.name] = await file.text();
     const what: Requested = { kind: "policy", files };
-    await ask<ApprovalReply>("POST", "/api/approvals", { body: { what } });
+    await ask("POST", "/api/approvals", { body: { what } });
     await onDone();
   });
   return (

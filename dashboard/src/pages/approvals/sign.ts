@@ -1,10 +1,8 @@
 /** Signing at Keycloak, and what follows once the browser is back. */
 import {
   type ApprovalKind,
-  type ApprovalReply,
   type Requested,
   SELF_ANSWERED_KINDS,
-  type SignReply,
 } from "@resontech/contracts/http-approvals";
 import { ask } from "../../api/ask.ts";
 
@@ -20,7 +18,7 @@ export function isSelfAnswered(kind: ApprovalKind): boolean {
 
 /** Asked for and not yet signed: it is signed at once. */
 export async function askAndSign(what: Requested): Promise<void> {
-  const { id, singlePerson } = await ask<ApprovalReply>("POST", "/api/approvals", {
+  const { id, singlePerson } = await ask("POST", "/api/approvals", {
     body: { what },
   });
   const isAlone = singlePerson || isSelfAnswered(what.kind);
@@ -29,7 +27,8 @@ export async function askAndSign(what: Requested): Promise<void> {
 
 /** Leaves for Keycloak; what is to follow is kept in this tab. */
 export async function sign(id: string, answer: "request" | "approve", then: Then): Promise<void> {
-  const { location: next } = await ask<SignReply>("POST", `/api/approvals/${id}/sign`, {
+  const { location: next } = await ask("POST", "/api/approvals/{id}/sign", {
+    params: { id },
     body: { answer },
   });
   sessionStorage.setItem(BEGUN, JSON.stringify(then));
@@ -47,6 +46,6 @@ export function takeBegun(): Then | null {
 export async function goOn(then: Then): Promise<string> {
   if ("signed" in then)
     return "You have signed the request. Somebody else must approve it within 72 hours.";
-  await ask("POST", `/api/approvals/${then.approve}/approve`, { body: {} });
+  await ask("POST", "/api/approvals/{id}/approve", { params: { id: then.approve }, body: {} });
   return `The request is approved. The operator performs it within a day by: --approval ${then.approve}`;
 }

@@ -1,9 +1,9 @@
-import type { AuditEventRow, AuditEventsReply } from "@resontech/contracts/http-audit";
-import { QUESTION_PARAMETERS } from "@resontech/contracts/audit-questions";
+import type { AuditEventRow } from "@resontech/contracts/http-audit";
+import { type QuestionId, QUESTION_PARAMETERS } from "@resontech/contracts/audit-questions";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
-import { ask, withQuery } from "../../api/ask.ts";
+import { ask } from "../../api/ask.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Empty, Failure, Warning } from "../../ui/notice.tsx";
@@ -69,11 +69,15 @@ export function AuditPage() {
             return value === null ? [] : [[name, value]];
           }),
         );
-  const path = question === null ? "/api/audit/events" : `/api/audit/questions/${question}`;
   const events = useInfiniteQuery({
-    queryKey: ["audit", path, about, search.get("asked")],
-    queryFn: ({ pageParam: cursor, signal }) =>
-      ask<AuditEventsReply>("GET", withQuery(path, { ...about, cursor, limit: 100 }), { signal }),
+    queryKey: ["audit", question, about, search.get("asked")],
+    queryFn: ({ pageParam: cursor, signal }) => {
+      const query = { ...about, cursor, limit: 100 };
+      if (question === null) return ask("GET", "/api/audit/events", { query, signal });
+      // Whoever wrote another one into the address is told by the API that there is none.
+      const params = { question: question as QuestionId };
+      return ask("GET", "/api/audit/questions/{question}", { params, query, signal });
+    },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ cursor, more }) => (more ? (cursor ?? undefined) : undefined),
     enabled: isAsked,

@@ -1,8 +1,7 @@
-import type { AuditEventReply } from "@resontech/contracts/http-audit";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { Link } from "wouter";
-import { ask, withQuery } from "../../api/ask.ts";
+import { ask } from "../../api/ask.ts";
 import { Failure } from "../../ui/notice.tsx";
 import { Facts, Panel } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
@@ -15,7 +14,7 @@ export function EntryPage({ shard, index }: { shard: string; index: string }) {
   const entry = useQuery({
     queryKey: ["audit", shard, index],
     queryFn: ({ signal }) =>
-      ask<AuditEventReply>("GET", withQuery(`/api/audit/events/${index}`, { shard }), { signal }),
+      ask("GET", "/api/audit/events/{index}", { params: { index }, query: { shard }, signal }),
     staleTime: Number.POSITIVE_INFINITY,
   });
   useEffect(() => {

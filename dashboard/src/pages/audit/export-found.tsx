@@ -1,6 +1,6 @@
 import type { AuditProofsReply } from "@resontech/contracts/http-audit";
 import { useRef, useState } from "react";
-import { ask, withQuery } from "../../api/ask.ts";
+import { ask } from "../../api/ask.ts";
 import { useSession } from "../../api/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/notice.tsx";
@@ -23,10 +23,9 @@ export function ExportFound({ filters }: { filters: Readonly<Record<string, stri
       const askedAt = new Date().toISOString();
       const entries: FoundEntry[] = [];
       const read = async (cursor?: string): Promise<AuditProofsReply> => {
-        const page = await ask<AuditProofsReply>(
-          "GET",
-          withQuery("/api/audit/proofs", { ...filters, cursor }),
-        );
+        const page = await ask("GET", "/api/audit/proofs", {
+          query: { ...filters, cursor },
+        });
         entries.push(...page.events);
         setCount(entries.length);
         return page;

@@ -1,4 +1,4 @@
-import type { DeploymentReply, RotatedPredictKeyReply } from "@resontech/contracts/http-inference";
+import type { DeploymentReply } from "@resontech/contracts/http-inference";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { useState } from "react";
 import { Link } from "wouter";
@@ -130,8 +130,8 @@ function NewKey({
 }) {
   const [isAsked, setAsked] = useState(false);
   const rotate = useAction(async () => {
-    const path = `/api/inference/jobs/${id}/rotate-key`;
-    const { apiKey } = await ask<RotatedPredictKeyReply>("POST", path);
+    const path = "/api/inference/jobs/{id}/rotate-key";
+    const { apiKey } = await ask("POST", path, { params: { id } });
     setAsked(false);
     onKey(apiKey);
   });
@@ -163,7 +163,7 @@ function Stop({
 }) {
   const [isAsked, setAsked] = useState(false);
   const stop = useAction(async () => {
-    await ask("DELETE", `/api/inference/jobs/${id}`);
+    await ask("DELETE", "/api/inference/jobs/{id}", { params: { id } });
     setAsked(false);
     onStopped();
   });

@@ -1,4 +1,3 @@
-import type { DeploymentReply } from "@resontech/contracts/http-inference";
 import type { JobHistoryReply, JobMetricsReply } from "@resontech/contracts/http-jobs";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
@@ -34,11 +33,11 @@ export function DeploymentPage({ id, tab }: { id: string; tab: string }) {
   const historyKey = ["job", id, "history"];
   const deployment = useQuery({
     queryKey,
-    queryFn: ({ signal }) => ask<DeploymentReply>("GET", `/api/inference/jobs/${id}`, { signal }),
+    queryFn: ({ signal }) => ask("GET", "/api/inference/jobs/{id}", { params: { id }, signal }),
   });
   const history = useQuery({
     queryKey: historyKey,
-    queryFn: ({ signal }) => ask<JobHistoryReply>("GET", `/api/jobs/${id}/history`, { signal }),
+    queryFn: ({ signal }) => ask("GET", "/api/jobs/{id}/history", { params: { id }, signal }),
   });
   const again = () => void client.invalidateQueries({ queryKey });
   useTopic(

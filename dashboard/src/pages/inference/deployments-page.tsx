@@ -1,7 +1,6 @@
 import type {
   DeploymentListReply,
   DeploymentMetrics,
-  DeploymentMetricsList,
   DeploymentRow,
 } from "@resontech/contracts/http-inference";
 import {
@@ -11,7 +10,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { Link, useSearchParams } from "wouter";
-import { ask, withQuery } from "../../api/ask.ts";
+import { ask } from "../../api/ask.ts";
 import { useSession } from "../../api/session.ts";
 import { applyToDeployment, concernsDeployments } from "../../live/apply-to-deployments.ts";
 import { useTopic } from "../../live/live.ts";
@@ -47,16 +46,13 @@ export function DeploymentsPage() {
   const deployments = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam: before, signal }) =>
-      ask<DeploymentListReply>(
-        ...(["GET", withQuery("/api/inference/jobs", { ...filter, before }), { signal }] as const),
-      ),
+      ask("GET", "/api/inference/jobs", { query: { ...filter, before }, signal }),
     initialPageParam: undefined as number | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
   });
   const metrics = useQuery({
     queryKey: ["deployments-metrics"],
-    queryFn: ({ signal }) =>
-      ask<DeploymentMetricsList>("GET", "/api/inference/metrics", { signal }),
+    queryFn: ({ signal }) => ask("GET", "/api/inference/metrics", { signal }),
     refetchInterval: FIGURES_EVERY_MS,
   });
   const metricsOf = (id: string) =>

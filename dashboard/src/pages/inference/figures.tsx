@@ -14,7 +14,7 @@ export function Figures({ id }: { id: string }) {
   const metrics = useQuery({
     queryKey: ["deployment-metrics", id],
     queryFn: ({ signal }) =>
-      ask<DeploymentMetrics>("GET", `/api/inference/jobs/${id}/metrics`, { signal }),
+      ask("GET", "/api/inference/jobs/{id}/metrics", { params: { id }, signal }),
     refetchInterval: ASKED_EVERY_MS,
   });
   return (

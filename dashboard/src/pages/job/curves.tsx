@@ -1,4 +1,3 @@
-import type { JobMetricsReply } from "@resontech/contracts/http-jobs";
 import { useQuery } from "@tanstack/react-query";
 import { Suspense } from "react";
 import { ask } from "../../api/ask.ts";
@@ -11,7 +10,8 @@ import styles from "./job-page.module.css";
 export function Curves({ jobId }: { jobId: string }) {
   const metrics = useQuery({
     queryKey: ["job", jobId, "metrics"],
-    queryFn: ({ signal }) => ask<JobMetricsReply>("GET", `/api/jobs/${jobId}/metrics`, { signal }),
+    queryFn: ({ signal }) =>
+      ask("GET", "/api/jobs/{id}/metrics", { params: { id: jobId }, signal }),
   });
   if (metrics.isPending) return <Skeleton />;
   if (metrics.isError)

@@ -24,7 +24,8 @@ const GIB = 1024 ** 3;
 export function Devices({ jobId }: { jobId: string }) {
   const devices = useQuery({
     queryKey: ["job", jobId, "devices"],
-    queryFn: ({ signal }) => ask<JobMetricsReply>("GET", `/api/jobs/${jobId}/devices`, { signal }),
+    queryFn: ({ signal }) =>
+      ask("GET", "/api/jobs/{id}/devices", { params: { id: jobId }, signal }),
   });
   if (devices.isPending) return <Skeleton />;
   if (devices.isError)

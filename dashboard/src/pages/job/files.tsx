@@ -42,7 +42,8 @@ export function Files({
 }) {
   const files = useQuery({
     queryKey: ["job", jobId, "files"],
-    queryFn: ({ signal }) => ask<Output[]>("GET", `/api/tasks/${jobId}/outputs`, { signal }),
+    queryFn: ({ signal }) =>
+      ask("GET", "/api/tasks/{id}/outputs", { params: { id: jobId }, signal }),
   });
   const fetchIt = useAction(async (key: string) => await download(key, project));
   if (files.isPending) return <Skeleton />;

@@ -18,7 +18,7 @@ const COLUMNS: Column<JobInputsReply[number]>[] = [
 export function Inputs({ jobId }: { jobId: string }) {
   const inputs = useQuery({
     queryKey: ["job", jobId, "inputs"],
-    queryFn: ({ signal }) => ask<JobInputsReply>("GET", `/api/jobs/${jobId}/inputs`, { signal }),
+    queryFn: ({ signal }) => ask("GET", "/api/jobs/{id}/inputs", { params: { id: jobId }, signal }),
   });
   if (inputs.isPending) return <Skeleton />;
   if (inputs.isError) return <Failure error={inputs.error} retry={() => void inputs.refetch()} />;

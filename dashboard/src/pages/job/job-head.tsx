@@ -135,7 +135,7 @@ function Cancel({ job }: { job: Job }) {
     setBusy(true);
     setError(null);
     try {
-      await ask("POST", `/api/tasks/${job.jobId}/cancel`);
+      await ask("POST", "/api/tasks/{id}/cancel", { params: { id: job.jobId } });
       setAsked(false);
     } catch (failed) {
       setError(failed);

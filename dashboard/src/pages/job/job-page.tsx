@@ -45,11 +45,11 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
   const job = useQuery({
     queryKey: keys.job,
     queryFn: ({ signal }) =>
-      ask<DashboardJobWithWorkers>("GET", `/api/customer/dashboard/jobs/${id}`, { signal }),
+      ask("GET", "/api/customer/dashboard/jobs/{id}", { params: { id }, signal }),
   });
   const history = useQuery({
     queryKey: keys.history,
-    queryFn: ({ signal }) => ask<JobHistoryReply>("GET", `/api/jobs/${id}/history`, { signal }),
+    queryFn: ({ signal }) => ask("GET", "/api/jobs/{id}/history", { params: { id }, signal }),
   });
   useTopic(
     { kind: "job", job: id },

@@ -13,7 +13,7 @@ export function RemoveOutputs({ jobId, count }: { jobId: string; count: number }
   const may = useMay("job.outputs.remove");
   const [isAsked, setAsked] = useState(false);
   const remove = useAction(async () => {
-    await ask("DELETE", `/api/tasks/${jobId}/outputs`);
+    await ask("DELETE", "/api/tasks/{id}/outputs", { params: { id: jobId } });
     setAsked(false);
     await client.invalidateQueries({ queryKey: ["job", jobId, "files"] });
   });

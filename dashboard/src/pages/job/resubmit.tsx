@@ -1,4 +1,4 @@
-import type { DashboardJobWithWorkers, TaskReply } from "@resontech/contracts/http-tasks";
+import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
 import { useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { askAgain } from "../../api/ask.ts";
@@ -14,7 +14,8 @@ export function Resubmit({ job }: { job: DashboardJobWithWorkers }) {
   /** One for each time that the question is asked: a second press is the same job. */
   const idempotencyKey = useRef("");
   const again = useAction(async () => {
-    const made = await askAgain<TaskReply>("POST", `/api/tasks/${job.jobId}/resubmit`, {
+    const made = await askAgain("POST", "/api/tasks/{id}/resubmit", {
+      params: { id: job.jobId },
       idempotencyKey: idempotencyKey.current,
     });
     setAsked(false);

@@ -2,7 +2,7 @@ import type { JobListReply, JobRow } from "@resontech/contracts/http-jobs";
 import { type InfiniteData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
-import { ask, withQuery } from "../../api/ask.ts";
+import { ask } from "../../api/ask.ts";
 import { useSession } from "../../api/session.ts";
 import { applyToRow, unknownJobs } from "../../live/apply-to-list.ts";
 import { useTopic } from "../../live/live.ts";
@@ -36,7 +36,7 @@ export function JobsPage() {
   const jobs = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam: before, signal }) =>
-      ask<JobListReply>("GET", withQuery("/api/jobs", { ...filter, before }), { signal }),
+      ask("GET", "/api/jobs", { query: { ...filter, before }, signal }),
     initialPageParam: undefined as number | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
   });

@@ -48,11 +48,11 @@ export function KeysPage() {
   const mayMint = useMay("key.mint");
   const keys = useQuery({
     queryKey: ["keys"],
-    queryFn: ({ signal }) => ask<KeyReply[]>("GET", "/api/keys", { signal }),
+    queryFn: ({ signal }) => ask("GET", "/api/keys", { signal }),
   });
   const again = () => void client.invalidateQueries({ queryKey: ["keys"] });
   const revoke = useAction(async (id: string) => {
-    await ask("DELETE", `/api/keys/${id}`);
+    await ask("DELETE", "/api/keys/{id}", { params: { id } });
     setLeaving(null);
     again();
   });
@@ -167,7 +167,7 @@ function Mint({ onMinted }: { onMinted: (key: MintedKeyReply) => void }) {
   const mint = useAction(async () => {
     const { name, scopes, days } = draft;
     const body = { name, projectId, scopes, expiresInDays: days };
-    onMinted(await ask<MintedKeyReply>("POST", "/api/keys", { body }));
+    onMinted(await ask("POST", "/api/keys", { body }));
     setDraft(FIRST);
   });
   return (

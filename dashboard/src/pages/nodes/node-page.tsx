@@ -40,7 +40,7 @@ export function NodePage({ id }: { id: string }) {
   const queryKey = ["node", id];
   const found = useQuery({
     queryKey,
-    queryFn: ({ signal }) => ask<NodeDetailReply>("GET", `/api/nodes/${id}`, { signal }),
+    queryFn: ({ signal }) => ask("GET", "/api/nodes/{id}", { params: { id }, signal }),
   });
   const again = () => void client.invalidateQueries({ queryKey });
   useTopic(
@@ -107,7 +107,7 @@ function Placement({
   const verb = isDrained ? "undrain" : "drain";
   const may = useMay(`node.${verb}`);
   const change = useAction(async () => {
-    await ask("POST", `/api/nodes/${id}/${verb}`);
+    await ask("POST", `/api/nodes/{id}/${verb}`, { params: { id } });
     setAsked(false);
     onDone();
   });

@@ -43,7 +43,7 @@ export function NodesPage() {
   const mayInvite = useMay("node.invite");
   const nodes = useQuery({
     queryKey: ["nodes"],
-    queryFn: ({ signal }) => ask<NodeReply[]>("GET", "/api/nodes", { signal }),
+    queryFn: ({ signal }) => ask("GET", "/api/nodes", { signal }),
   });
   const again = () => void client.invalidateQueries({ queryKey: ["nodes"] });
   useTopic({ kind: "nodes" }, again, again);
@@ -72,9 +72,7 @@ function Invite() {
   const [node, setNode] = useKept("rt-invite", "");
   const [made, setMade] = useState<InviteNodeReply | null>(null);
   const invite = useAction(async () => {
-    setMade(
-      await ask<InviteNodeReply>("POST", "/api/nodes/invitations", { body: { node, ttlS: 3_600 } }),
-    );
+    setMade(await ask("POST", "/api/nodes/invitations", { body: { node, ttlS: 3_600 } }));
   });
   return (
     <Panel title="Join a node">

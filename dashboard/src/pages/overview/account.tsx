@@ -11,8 +11,8 @@ import { useAction } from "../../ui/use-action.ts";
 export function Account() {
   const { user, roles, projects, acr, endsAt } = useSession();
   const mayMint = useMay("key.list");
-  const leave = useAction(async (path: string) => {
-    const { location: next } = await ask<{ location: string }>("POST", path);
+  const leave = useAction(async (path: "/auth/sign-out" | "/auth/sign-out-everywhere") => {
+    const { location: next } = await ask("POST", path);
     location.assign(next);
   });
   return (

@@ -1,7 +1,7 @@
 import type { JobListReply } from "@resontech/contracts/http-jobs";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { ask, withQuery } from "../../api/ask.ts";
+import { ask } from "../../api/ask.ts";
 import { useMay } from "../../api/session.ts";
 import { applyToRow } from "../../live/apply-to-list.ts";
 import { useTopic } from "../../live/live.ts";
@@ -54,7 +54,7 @@ function Living() {
   const queryKey = ["jobs", "living"];
   const jobs = useQuery({
     queryKey,
-    queryFn: ({ signal }) => ask<JobListReply>("GET", withQuery("/api/jobs", LIVING), { signal }),
+    queryFn: ({ signal }) => ask("GET", "/api/jobs", { query: LIVING, signal }),
   });
   useTopic(
     { kind: "jobs" },

@@ -1,4 +1,3 @@
-import type { WorkerStatsReply } from "@resontech/contracts/http-tasks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ask } from "../../api/ask.ts";
 import { useTopic } from "../../live/live.ts";
@@ -17,8 +16,7 @@ export function Workers() {
   const client = useQueryClient();
   const stats = useQuery({
     queryKey,
-    queryFn: ({ signal }) =>
-      ask<WorkerStatsReply>("GET", "/api/customer/dashboard/workers/stats", { signal }),
+    queryFn: ({ signal }) => ask("GET", "/api/customer/dashboard/workers/stats", { signal }),
   });
   const readAt = stats.dataUpdatedAt;
   useTopic(

@@ -16,7 +16,7 @@ export function Acknowledge({
 }) {
   const restored = people.filter(({ restoredAt }) => restoredAt !== null);
   const acknowledge = useAction(async (userId: string) => {
-    await ask("POST", `/api/people/${userId}/acknowledge`);
+    await ask("POST", "/api/people/{id}/acknowledge", { params: { id: userId } });
     again();
   });
   if (restored.length === 0) return null;

@@ -10,7 +10,10 @@ export function ExportSwitch({ project }: { project: { id: string; name: string 
   const [said, setSaid] = useState("");
   const change = useAction(async (byApproval: boolean) => {
     setSaid("");
-    await ask("PUT", `/api/projects/${project.id}/exports`, { body: { byApproval } });
+    await ask("PUT", "/api/projects/{id}/exports", {
+      params: { id: project.id },
+      body: { byApproval },
+    });
     setSaid(
       byApproval
         ? "Outputs of the project leave by approval alone from now on."

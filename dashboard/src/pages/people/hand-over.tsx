@@ -1,4 +1,4 @@
-import type { HandoverReply, MemberReply } from "@resontech/contracts/http-projects";
+import type { MemberReply } from "@resontech/contracts/http-projects";
 import { useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { Button } from "../../ui/button.tsx";
@@ -8,13 +8,12 @@ import { useAction } from "../../ui/use-action.ts";
 
 /** Jobs of somebody who was just taken out get another owner; without one they stay as they are. */
 export function HandOver({
-  path,
+  projectId,
   leaver,
   members,
   onDone,
 }: {
-  /** Of the project. */
-  path: string;
+  projectId: string;
   leaver: Pick<MemberReply, "userId" | "username">;
   members: readonly MemberReply[];
   onDone: (said: string) => void;
@@ -22,8 +21,10 @@ export function HandOver({
   const able = members.filter(({ role }) => role !== "viewer");
   const [to, setTo] = useState(able[0]?.userId ?? "");
   const hand = useAction(async () => {
-    const body = { from: leaver.userId, to };
-    const { jobs } = await ask<HandoverReply>("POST", `${path}/handover`, { body });
+    const { jobs } = await ask("POST", "/api/projects/{id}/handover", {
+      params: { id: projectId },
+      body: { from: leaver.userId, to },
+    });
     const name = able.find(({ userId }) => userId === to)?.username ?? to;
     onDone(`${jobs} jobs of ${leaver.username} belong to ${name} now.`);
   });

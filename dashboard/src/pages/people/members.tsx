@@ -47,19 +47,19 @@ export function Members({ project }: { project: Project }) {
 
 function MemberList({ project }: { project: Project }) {
   const client = useQueryClient();
-  const path = `/api/projects/${project.id}/members`;
+  const { id } = project;
   const queryKey = ["members", project.id];
   const [leaving, setLeaving] = useState<MemberReply | null>(null);
   const [left, setLeft] = useState<MemberReply | null>(null);
   const [said, setSaid] = useState("");
   const members = useQuery({
     queryKey,
-    queryFn: ({ signal }) => ask<MemberReply[]>("GET", path, { signal }),
+    queryFn: ({ signal }) => ask("GET", "/api/projects/{id}/members", { params: { id }, signal }),
     staleTime: Number.POSITIVE_INFINITY,
   });
   const again = () => client.invalidateQueries({ queryKey });
-  const remove = useAction(async (userId: string) => {
-    await ask("DELETE", `${path}/${userId}`);
+  const remove = useAction(async (user: string) => {
+    await ask("DELETE", "/api/projects/{id}/members/{user}", { params: { id, user } });
     setLeft(leaving);
     setLeaving(null);
     await again();
@@ -106,7 +106,7 @@ function MemberList({ project }: { project: Project }) {
       </Question>
       {left === null ? null : (
         <HandOver
-          path={`/api/projects/${project.id}`}
+          projectId={id}
           leaver={left}
           members={members.data}
           onDone={(done) => {
@@ -116,25 +116,19 @@ function MemberList({ project }: { project: Project }) {
         />
       )}
       <p role="status">{said}</p>
-      <AddMember path={path} name={`rt-member-${project.id}`} onDone={again} />
+      <AddMember projectId={id} onDone={again} />
     </>
   );
 }
 
-const FIRST = { username: "", role: "researcher" };
+const FIRST: { username: string; role: MemberReply["role"] } = {
+  ...{ username: "", role: "researcher" },
+};
 
-function AddMember({
-  path,
-  name,
-  onDone,
-}: {
-  path: string;
-  name: string;
-  onDone: () => Promise<void>;
-}) {
-  const [draft, setDraft] = useKept(name, FIRST);
+function AddMember({ projectId, onDone }: { projectId: string; onDone: () => Promise<void> }) {
+  const [draft, setDraft] = useKept(`rt-member-${projectId}`, FIRST);
   const add = useAction(async () => {
-    await ask("POST", path, { body: draft });
+    await ask("POST", "/api/projects/{id}/members", { params: { id: projectId }, body: draft });
     setDraft(FIRST);
     await onDone();
   });
@@ -160,7 +154,9 @@ function AddMember({
       <Field label="Role">
         <select
           value={draft.role}
-          onChange={({ target }) => setDraft({ ...draft, role: target.value })}
+          onChange={({ target }) =>
+            setDraft({ ...draft, role: target.value as MemberReply["role"] })
+          }
         >
           {MEMBER_ROLES.map((role) => (
             <option key={role}>{role}</option>

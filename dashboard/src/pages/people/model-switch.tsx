@@ -1,4 +1,3 @@
-import type { ProjectReply } from "@resontech/contracts/http-projects";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ask } from "../../api/ask.ts";
@@ -12,14 +11,17 @@ export function ModelSwitch({ project }: { project: { id: string; name: string }
   const client = useQueryClient();
   const projects = useQuery({
     queryKey: PROJECTS,
-    queryFn: ({ signal }) => ask<ProjectReply[]>("GET", "/api/projects", { signal }),
+    queryFn: ({ signal }) => ask("GET", "/api/projects", { signal }),
   });
   // Shown until the appliance says what is in force.
   const [wanted, setWanted] = useState<boolean | null>(null);
   const change = useAction(async (refusesNonFinite: boolean) => {
     setWanted(refusesNonFinite);
     try {
-      await ask("PUT", `/api/projects/${project.id}/models`, { body: { refusesNonFinite } });
+      await ask("PUT", "/api/projects/{id}/models", {
+        params: { id: project.id },
+        body: { refusesNonFinite },
+      });
       await client.invalidateQueries({ queryKey: PROJECTS });
     } finally {
       setWanted(null);

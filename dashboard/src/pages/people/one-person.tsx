@@ -48,7 +48,8 @@ function Memberships({ person, again }: { person: PersonReply; again: () => void
   const [leaving, setLeaving] = useState<Project | null>(null);
   const [said, setSaid] = useState("");
   const end = useAction(async ({ projectId, name }: Project) => {
-    await ask("DELETE", `/api/projects/${projectId}/members/${person.id}`);
+    const params = { id: projectId, user: person.id };
+    await ask("DELETE", "/api/projects/{id}/members/{user}", { params });
     setLeaving(null);
     setSaid(`${person.username} is out of ${name}.`);
     again();

@@ -45,7 +45,7 @@ export function PeoplePage() {
   const mayMembers = useMay("membership.list");
   const people = useQuery({
     queryKey: ["people"],
-    queryFn: ({ signal }) => ask<PersonReply[]>("GET", "/api/people", { signal }),
+    queryFn: ({ signal }) => ask("GET", "/api/people", { signal }),
     enabled: mayRead,
     // To list people is a fact of the audit log: nothing asks again by itself.
     staleTime: Number.POSITIVE_INFINITY,
@@ -93,7 +93,13 @@ function Sessions({ people }: { people: readonly PersonReply[] }) {
   );
 }
 
-const FIRST = { userId: "", role: "security-officer", change: "grant", reason: "" };
+type Draft = {
+  userId: string;
+  role: (typeof GIVEN_ROLES)[number];
+  change: "grant" | "revoke";
+  reason: string;
+};
+const FIRST: Draft = { userId: "", role: "security-officer", change: "grant", reason: "" };
 
 function AskForRole({ people }: { people: readonly PersonReply[] }) {
   const [draft, setDraft] = useKept("rt-role", FIRST);
@@ -126,7 +132,7 @@ function AskForRole({ people }: { people: readonly PersonReply[] }) {
         <Field label="Role">
           <select
             value={draft.role}
-            onChange={({ target }) => setDraft({ ...draft, role: target.value })}
+            onChange={({ target }) => setDraft({ ...draft, role: target.value as Draft["role"] })}
           >
             {GIVEN_ROLES.map((role) => (
               <option key={role}>{role}</option>
@@ -136,7 +142,9 @@ function AskForRole({ people }: { people: readonly PersonReply[] }) {
         <Field label="Change">
           <select
             value={draft.change}
-            onChange={({ target }) => setDraft({ ...draft, change: target.value })}
+            onChange={({ target }) =>
+              setDraft({ ...draft, change: target.value as Draft["change"] })
+            }
           >
             <option value="grant">give it</option>
             <option value="revoke">take it</option>

@@ -2,7 +2,6 @@ import {
   type PublicKey,
   SERVICE_ACCOUNT_DAYS,
   SERVICE_ACCOUNT_SCOPES,
-  type ServiceAccountReply,
   type ServiceAccountScope,
 } from "@resontech/contracts/http-service-accounts";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
@@ -18,6 +17,8 @@ import { useAction } from "../../ui/use-action.ts";
 import { useKept } from "../../ui/use-kept.ts";
 
 type Project = { id: string; name: string };
+const ACCOUNTS = "/api/projects/{id}/service-accounts";
+const ACCOUNT = `${ACCOUNTS}/{account}` as const;
 const FIRST: { name: string; scopes: ServiceAccountScope[]; publicKey: string } = {
   ...{ name: "", publicKey: "" },
   scopes: ["jobs:read"],
@@ -27,21 +28,21 @@ const FIRST: { name: string; scopes: ServiceAccountScope[]; publicKey: string } 
 export function ServiceAccounts({ project }: { project: Project }) {
   const client = useQueryClient();
   const [isOpen, setOpen] = useState(false);
-  const path = `/api/projects/${project.id}/service-accounts`;
+  const { id: projectId } = project;
   const queryKey = ["service-accounts", project.id];
   const accounts = useQuery({
     queryKey,
-    queryFn: ({ signal }) => ask<ServiceAccountReply[]>("GET", path, { signal }),
+    queryFn: ({ signal }) => ask("GET", ACCOUNTS, { params: { id: projectId }, signal }),
     enabled: isOpen,
     staleTime: Number.POSITIVE_INFINITY,
   });
   const again = () => client.invalidateQueries({ queryKey });
-  const revoke = useAction(async (id: string) => {
-    await ask("DELETE", `${path}/${id}`);
+  const revoke = useAction(async (account: string) => {
+    await ask("DELETE", ACCOUNT, { params: { id: projectId, account } });
     await again();
   });
-  const adopt = useAction(async (id: string) => {
-    await ask("POST", `${path}/${id}/adopt`);
+  const adopt = useAction(async (account: string) => {
+    await ask("POST", `${ACCOUNT}/adopt`, { params: { id: projectId, account } });
     await again();
   });
   if (!isOpen)
@@ -108,24 +109,17 @@ export function ServiceAccounts({ project }: { project: Project }) {
       )}
       {revoke.error === null ? null : <Failure error={revoke.error} />}
       {adopt.error === null ? null : <Failure error={adopt.error} />}
-      <MakeAccount path={path} kept={`rt-account-${project.id}`} onDone={again} />
+      <MakeAccount projectId={projectId} onDone={again} />
     </>
   );
 }
 
-function MakeAccount({
-  path,
-  kept,
-  onDone,
-}: {
-  path: string;
-  kept: string;
-  onDone: () => Promise<void>;
-}) {
-  const [draft, setDraft] = useKept(kept, FIRST);
+function MakeAccount({ projectId, onDone }: { projectId: string; onDone: () => Promise<void> }) {
+  const [draft, setDraft] = useKept(`rt-account-${projectId}`, FIRST);
   const make = useAction(async () => {
     const { name, scopes } = draft;
-    await ask("POST", path, { body: { name, scopes, publicKey: publicKeyOf(draft.publicKey) } });
+    const body = { name, scopes, publicKey: publicKeyOf(draft.publicKey) };
+    await ask("POST", ACCOUNTS, { params: { id: projectId }, body });
     setDraft(FIRST);
     await onDone();
   });

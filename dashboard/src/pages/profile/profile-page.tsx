@@ -44,13 +44,10 @@ function SshKeys() {
   const [line, setLine] = useState("");
   const found = useQuery({
     queryKey: QUERY,
-    queryFn: ({ signal }) => ask<SshKeysReply>("GET", "/api/me/ssh-keys", { signal }),
+    queryFn: ({ signal }) => ask("GET", "/api/me/ssh-keys", { signal }),
   });
-  const put = useAction(async (keys: readonly string[]) => {
-    client.setQueryData(
-      QUERY,
-      await ask<SshKeysReply>("PUT", "/api/me/ssh-keys", { body: { keys } }),
-    );
+  const put = useAction(async (keys: string[]) => {
+    client.setQueryData(QUERY, await ask("PUT", "/api/me/ssh-keys", { body: { keys } }));
     setLine("");
   });
   if (found.isPending) return <Skeleton />;

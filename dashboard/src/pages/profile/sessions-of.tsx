@@ -1,4 +1,4 @@
-import type { PersonSession, SessionsReply } from "@resontech/contracts/http-identity";
+import type { PersonSession } from "@resontech/contracts/http-identity";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ask } from "../../api/ask.ts";
@@ -28,15 +28,16 @@ export function SessionsOf({ userId, name }: { userId: string; name: string }) {
 
 function SessionList({ userId, name }: { userId: string; name: string }) {
   const client = useQueryClient();
-  const path = `/api/people/${userId}/sessions`;
   const queryKey = ["sessions", userId];
   const sessions = useQuery({
     queryKey,
-    queryFn: ({ signal }) => ask<SessionsReply>("GET", path, { signal }),
+    queryFn: ({ signal }) =>
+      ask("GET", "/api/people/{id}/sessions", { params: { id: userId }, signal }),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const end = useAction(async (id: string) => {
-    await ask("DELETE", `${path}/${id}`);
+  const end = useAction(async (session: string) => {
+    const params = { id: userId, session };
+    await ask("DELETE", "/api/people/{id}/sessions/{session}", { params });
     await client.invalidateQueries({ queryKey });
   });
   if (sessions.isPending) return <Skeleton />;

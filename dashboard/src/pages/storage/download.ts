@@ -1,9 +1,8 @@
-import type { DownloadReply } from "@resontech/contracts/http-storage";
 import { ask } from "../../api/ask.ts";
 
 /** The browser fetches the object itself, from the object store's own address. To give the URL out is a fact of the audit log. */
 export async function download(key: string, project?: string): Promise<void> {
-  const { url } = await ask<DownloadReply>("POST", "/api/users/storage/download", {
+  const { url } = await ask("POST", "/api/users/storage/download", {
     body: { key },
     ...(project === undefined ? {} : { project }),
   });

@@ -2,7 +2,7 @@ import type { ObjectsReply, RotatedKeyReply, UsageReply } from "@resontech/contr
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
-import { ask, withQuery } from "../../api/ask.ts";
+import { ask } from "../../api/ask.ts";
 import { asProblem } from "../../api/problem.ts";
 import { useMay, useSession } from "../../api/session.ts";
 import { bytes } from "../../ui/bytes.ts";
@@ -78,7 +78,7 @@ function Usage({ project }: { project: string }) {
     queryKey: ["usage", project],
     queryFn: ({ signal }) =>
       orUnmade<UsageReply | null>(
-        ask<UsageReply>("GET", "/api/users/storage/usage", { project, signal }),
+        ask("GET", "/api/users/storage/usage", { project, signal }),
         null,
       ),
     staleTime: Number.POSITIVE_INFINITY,
@@ -106,9 +106,7 @@ function Folder({ project, prefix }: { project: string; prefix: string }) {
     queryKey,
     queryFn: ({ pageParam: after, signal }) =>
       orUnmade<ObjectsReply>(
-        ask("GET", withQuery("/api/users/storage/objects", { prefix, after }), {
-          ...{ project, signal },
-        }),
+        ask("GET", "/api/users/storage/objects", { query: { prefix, after }, project, signal }),
         { folders: [], objects: [], next: null },
       ),
     initialPageParam: undefined as string | undefined,
@@ -118,7 +116,7 @@ function Folder({ project, prefix }: { project: string; prefix: string }) {
   });
   const fetchIt = useAction(async (key: string) => await download(key, project));
   const remove = useAction(async (key: string) => {
-    await ask("DELETE", withQuery("/api/users/storage/objects", { key }), { project });
+    await ask("DELETE", "/api/users/storage/objects", { query: { key }, project });
     setLeaving(null);
     await client.invalidateQueries({ queryKey });
   });
@@ -290,9 +288,7 @@ function KeyPair({ project }: { project: string }) {
   const [isAsked, setAsked] = useState(false);
   const may = useMay("bucket.key.rotate");
   const rotate = useAction(async () => {
-    setPair(
-      await ask<RotatedKeyReply>("PATCH", "/api/users/storage/bucket/rotate-key", { project }),
-    );
+    setPair(await ask("PATCH", "/api/users/storage/bucket/rotate-key", { project }));
     setAsked(false);
   });
   if (!may) return null;

@@ -1,5 +1,5 @@
 /** A file of the person's into the bucket, in parts: the browser sends them to the object store itself, by URLs that were signed for it. */
-import { type DownloadReply, UPLOAD_PART_BYTES } from "@resontech/contracts/http-storage";
+import { UPLOAD_PART_BYTES } from "@resontech/contracts/http-storage";
 import { ask, askAgain } from "../../api/ask.ts";
 import { asProblem, Problem } from "../../api/problem.ts";
 
@@ -14,10 +14,10 @@ export async function upload(
   sent: (bytes: number) => void,
 ): Promise<void> {
   const named = project === undefined ? {} : { project };
-  const { uploadId, urls } = await askAgain<{ uploadId: string; urls: string[] }>(
-    ...(["POST", "/api/users/storage/upload/init"] as const),
-    { body: { key, size: file.size }, ...named },
-  );
+  const { uploadId, urls } = await askAgain("POST", "/api/users/storage/upload/init", {
+    body: { key, size: file.size },
+    ...named,
+  });
   const parts: { PartNumber: number; ETag: string }[] = [];
   try {
     for (const [at, url] of urls.entries()) {
@@ -36,7 +36,7 @@ export async function upload(
 
 /** After an answer that was lost the upload may be done and no more, or somebody gave it up: the object says which. */
 async function complete(
-  body: { key: string; uploadId: string; parts: readonly { PartNumber: number; ETag: string }[] },
+  body: { key: string; uploadId: string; parts: { PartNumber: number; ETag: string }[] },
   named: { project?: string },
   size: number,
 ): Promise<void> {
@@ -48,8 +48,9 @@ async function complete(
     await askAgain("POST", path, { body, ...named }).catch(async (again: unknown) => {
       if (asProblem(again).code !== "upload_not_found") throw again;
       const { key } = body;
-      const stored = await askAgain<DownloadReply>("POST", "/api/users/storage/download", {
-        ...{ body: { key }, ...named },
+      const stored = await askAgain("POST", "/api/users/storage/download", {
+        body: { key },
+        ...named,
       });
       if (stored.sizeBytes !== size) throw again;
     });

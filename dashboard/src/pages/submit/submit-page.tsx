@@ -1,6 +1,4 @@
-import type { GpuCatalogReply } from "@resontech/contracts/http-tasks";
 import { bodyOfFolder, missingFolders, slugOf } from "@resontech/contracts/ready-folder";
-import type { TaskReply } from "@resontech/contracts/http-tasks";
 import { useQuery } from "@tanstack/react-query";
 import { type DetailedHTMLProps, type InputHTMLAttributes, useState } from "react";
 import { useLocation } from "wouter";
@@ -39,7 +37,7 @@ export function SubmitPage() {
   const total = files.reduce((sum, { file }) => sum + file.size, 0);
   const models = useQuery({
     queryKey: ["models"],
-    queryFn: ({ signal }) => ask<GpuCatalogReply>("GET", "/api/gpu-catalog", { signal }),
+    queryFn: ({ signal }) => ask("GET", "/api/gpu-catalog", { signal }),
   });
   const submit = useAction(async () => {
     const slug = slugOf(name);
@@ -56,7 +54,7 @@ export function SubmitPage() {
         minutes: number(minutes),
       });
       const idempotencyKey = crypto.randomUUID();
-      const job = await askAgain<TaskReply>("POST", "/api/tasks", {
+      const job = await askAgain("POST", "/api/tasks", {
         ...{ body, project, idempotencyKey },
       });
       go(`/jobs/${job.id}`);

@@ -1,6 +1,5 @@
-import type { JobLogReply } from "@resontech/contracts/http-jobs";
 import { useQuery } from "@tanstack/react-query";
-import { ask, withQuery } from "../../../api/ask.ts";
+import { ask } from "../../../api/ask.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Failure } from "../../../ui/notice.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
@@ -34,8 +33,8 @@ export function LogPart({
     queryFn: async ({ signal }) => {
       const offset = Math.max(0, at - AROUND_BYTES);
       const bytes = at - offset + AROUND_BYTES;
-      const path = withQuery(`/api/jobs/${job}/logs/${member}`, { offset, bytes });
-      return partAround(await ask<JobLogReply>("GET", path, { signal }), at);
+      const asked = { params: { id: job, member }, query: { offset, bytes }, signal };
+      return partAround(await ask("GET", "/api/jobs/{id}/logs/{member}", asked), at);
     },
   });
   if (part.isPending) return <Skeleton />;

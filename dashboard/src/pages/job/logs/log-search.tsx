@@ -2,7 +2,7 @@ import type { JobLogSearchReply } from "@resontech/contracts/http-jobs";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import Anser from "anser";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
-import { ask, withQuery } from "../../../api/ask.ts";
+import { ask } from "../../../api/ask.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Failure } from "../../../ui/notice.tsx";
 import { markedParts } from "./marked-parts.ts";
@@ -34,15 +34,14 @@ export function LogSearch({ job, onShow }: { job: string; onShow: (match: Match)
       refetchOnReconnect: false,
       staleTime: Infinity,
     },
-    queryFn: ({ signal }) =>
-      ask<JobLogSearchReply>(
-        "GET",
-        withQuery(`/api/jobs/${job}/logs/search`, {
-          ...{ text: asked?.text, case: String(asked?.isCaseSensitive), limit: PAGE },
-          skip: page * PAGE,
-        }),
-        { signal },
-      ),
+    queryFn: ({ signal }) => {
+      const { text: wanted = "", isCaseSensitive: isCase } = asked ?? {};
+      return ask("GET", "/api/jobs/{id}/logs/search", {
+        params: { id: job },
+        query: { text: wanted, case: isCase, limit: PAGE, skip: page * PAGE },
+        signal,
+      });
+    },
   });
   const total = search.data?.total ?? 0;
   const isAsked = asked?.text === text && asked.isCaseSensitive === isCaseSensitive;

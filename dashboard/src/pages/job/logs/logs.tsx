@@ -1,7 +1,6 @@
-import type { JobLogReply, JobLogsReply } from "@resontech/contracts/http-jobs";
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { ask, withQuery } from "../../../api/ask.ts";
+import { ask } from "../../../api/ask.ts";
 import { useTopic } from "../../../live/live.ts";
 import { Empty, Failure } from "../../../ui/notice.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
@@ -20,7 +19,7 @@ export function Logs({ id, isOver }: { id: string; isOver: boolean }) {
   const [at, setAt] = useState<number | null>(null);
   const logs = useQuery({
     queryKey: ["job", id, "logs"],
-    queryFn: ({ signal }) => ask<JobLogsReply>("GET", `/api/jobs/${id}/logs`, { signal }),
+    queryFn: ({ signal }) => ask("GET", "/api/jobs/{id}/logs", { params: { id }, signal }),
   });
   if (logs.isPending) return <Skeleton />;
   if (logs.isError) return <Failure error={logs.error} retry={() => void logs.refetch()} />;
@@ -83,10 +82,10 @@ function MemberLog({ job, member, isOver }: { job: string; member: string; isOve
   const redraw = () => setShown((count) => count + 1);
   const read = useCallback(
     async (offset: number, bytes: number) =>
-      await ask<JobLogReply>(
-        "GET",
-        withQuery(`/api/jobs/${job}/logs/${member}`, { offset, bytes }),
-      ),
+      await ask("GET", "/api/jobs/{id}/logs/{member}", {
+        params: { id: job, member },
+        query: { offset, bytes },
+      }),
     [job, member],
   );
   const readEnd = useCallback(async () => {
