@@ -1,7 +1,9 @@
 /** A request to the API: which routes there are, and how a path and a query of one are written. The table of routes is written from the routes themselves. */
 import type { ApiRoutes } from "./api-routes.ts";
 
-export type ApiMethod = keyof ApiRoutes;
+/** A route that `requestPath` could not ask does not compile here. */
+type Askable<R extends Record<string, Record<string, { asked: UncheckedFields }>>> = R;
+export type ApiMethod = keyof Askable<ApiRoutes>;
 /** As the OpenAPI document writes it: `/api/jobs/{id}/logs` */
 export type ApiPath<M extends ApiMethod> = keyof ApiRoutes[M] & string;
 

@@ -76,9 +76,6 @@ export type ApiRoutes = {
     "/api/users/storage/objects": { asked: { query?: Filled<Static<typeof storage.ObjectsQuery>, "limit"> }; answer: storage.ObjectsReply };
     "/api/users/storage/usage": { asked: NoFields; answer: storage.UsageReply };
     "/api/whoami-v2": { asked: NoFields; answer: Static<typeof models.WhoAmIReply> };
-    "/healthz": { asked: NoFields; answer: Static<typeof identity.HealthReply> };
-    "/readyz": { asked: NoFields; answer: identity.ReadyReply };
-    "/token": { asked: { query?: Static<typeof identity.RegistryTokenQuery> }; answer: Static<typeof identity.RegistryTokenReply> };
   };
   POST: {
     "/api/approvals": { asked: { body: Static<typeof approvals.ApprovalBody> }; answer: approvals.ApprovalReply };

@@ -4,7 +4,6 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { TSchema } from "typebox";
 import { type DeclaredRoute, NO_BODY } from "../src/http/route-config.ts";
 
 const CONTRACTS = join(import.meta.dirname, "../../../contracts/src/http");
@@ -62,7 +61,7 @@ export function apiRoutesText(routes: readonly DeclaredRoute[], contracts: Contr
   const writer = new TypeWriter(contracts);
   const methods = METHODS.map((method) => {
     const lines = routes
-      .filter(({ name, answer }) => name.startsWith(`${method} `) && isJson(answer))
+      .filter((route) => route.name.startsWith(`${method} `) && isListed(route))
       .map((route) => [pathOf(route), routeText(route, writer)] as const)
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([path, text]) => `    "${path}": ${text};`);
@@ -87,9 +86,10 @@ export function pathOf({ name }: DeclaredRoute): string {
   return name.slice(name.indexOf(" ") + 1).replaceAll(/:([A-Za-z]+)/g, "{$1}");
 }
 
-/** Pages, streams and files have a text or a `content` of their own. */
-export function isJson(answer: TSchema | null): boolean {
-  return answer !== null && isNamed(answer);
+/** Pages, streams and files have a text or a `content` of their own; probes and the registry's tokens are for other programs. */
+export function isListed(route: DeclaredRoute): boolean {
+  const { answer } = route;
+  return /^\/(?:api|auth)\//.test(pathOf(route)) && answer !== null && isNamed(answer);
 }
 
 function routeText({ params, query, body, answer }: DeclaredRoute, writer: TypeWriter): string {
