@@ -67,7 +67,7 @@ async function factsOfParts({
   return Object.assign({}, ...said);
 }
 
-/** Until `signal`. What can't be written is older at the next look, and an alert tells of that. */
+/** Writes the facts for metrics until `signal`. What can't be written is older at the next look, and an alert tells of that. */
 export async function writeFacts(
   { layout, config, parts: declared }: Pick<PartContext, "layout" | "config" | "parts">,
   status: () => readonly PartStatus[],

@@ -8,12 +8,12 @@ import { type Settings, settingsFrom } from "./settings.ts";
 
 type Named = Pick<ProjectReply, "id" | "name">;
 
-/** Of a command that works in one project. */
+/** Makes the option of a command that works in one project. */
 export function projectOption(): Option {
   return optionOf("the project that is meant, by id or name; your first one where none is named");
 }
 
-/** Of a list that has all projects where none is named. */
+/** Makes the option of a list that has all projects where none is named. */
 export function projectFilter(): Option {
   return optionOf("of one project, by id or name");
 }

@@ -87,7 +87,7 @@ export async function replaceFile(
   await replaceFileWith(path, mode, (handle) => handle.writeFile(content));
 }
 
-/** As {@link replaceFile}, of a content that comes piece by piece. Where `write` rejects, what was there stays. */
+/** Works as {@link replaceFile} does, for a content that comes piece by piece. Where `write` rejects, what was there stays. */
 export async function replaceFileWith(path: string, mode: number, write: Write): Promise<void> {
   const beside = besideOf(path);
   try {

@@ -26,7 +26,7 @@ class AlreadyRunningError extends Error {
   }
 }
 
-/** As {@link tryInstanceLock}. @throws AlreadyRunningError when another one holds */
+/** Takes the lock as {@link tryInstanceLock} does. @throws AlreadyRunningError when another one holds */
 export async function acquireInstanceLock(folder: string): Promise<Disposable> {
   const held = await tryInstanceLock(folder);
   if (held === null) throw new AlreadyRunningError(folder);
@@ -66,7 +66,7 @@ async function heldIn(folder: string, id: string): Promise<Server | null> {
   return isHeld ? server : null;
 }
 
-/** Null when the folder is gone (EACCES, as libuv says it): the one that holds took it for one that was left. */
+/** Listens on the path. Null when the folder is gone (EACCES, as libuv says it): the one that holds took it for one that was left. */
 function listen(path: string): Promise<Server | null> {
   const server = createServer((socket) => socket.destroy());
   return new Promise((resolve, reject) => {

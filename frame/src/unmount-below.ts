@@ -14,7 +14,7 @@ export function unmountAll(points: readonly string[]): void {
   for (const point of points.toReversed()) execFileSync("umount", ["--detach-loop", point]);
 }
 
-/** In the order in which they were made. Source: proc_pid_mountinfo(5), whose fifth field this is. */
+/** Lists the places in the order in which they were made. Source: proc_pid_mountinfo(5), whose fifth field this is. */
 export function mountPoints(): string[] {
   const lines = readFileSync("/proc/self/mountinfo", "utf8").trim().split("\n");
   return lines.map((line) => unescape(line.split(" ")[4] ?? ""));

@@ -34,7 +34,7 @@ export async function leaseKeycloak(): Promise<Lease | null> {
   return { place: said, socket };
 }
 
-/** Null where the pool is gone before it has answered. */
+/** Reads what the pool answers; null where it is gone before it has answered. */
 async function firstLine(socket: Socket): Promise<string | null> {
   const lines = createInterface(socket);
   const gone = new Promise<null>((resolve) => {

@@ -24,7 +24,7 @@ function isMonitorBelow(words: readonly string[], folder: string): boolean {
   return basename(words[0] ?? "") === "conmon" && bundle.startsWith(`${folder}/`);
 }
 
-/** Of one that has just ended: none. */
+/** Reads the arguments of a process; one that has just ended has none. */
 function argumentsOf(pid: string): string[] {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");

@@ -103,7 +103,7 @@ async function verify(
   return verified;
 }
 
-/** On a medium from which nothing may run, the host's own does it. */
+/** Finds the helper on the medium; empty where nothing may run from there: then the host's own does it. */
 function lockHelper({ directory, release }: VerifiedBundle): string {
   const file = release.tree.find(({ path }) => path === LOCK_HELPER);
   const blob = join(directory, "blobs", "sha256", file?.sha256 ?? "none");

@@ -203,7 +203,7 @@ export class Journal {
   }
 }
 
-/** Of a line that did not go whole nothing counts: {@link cutTornLine} takes it away before the next. */
+/** Appends a line, and syncs it. Of one that did not go whole nothing counts: {@link cutTornLine} takes it away before the next. */
 function writeLine(file: string, text: Buffer): void {
   cutTornLine(file);
   const fd = openSync(file, "a", 0o600);

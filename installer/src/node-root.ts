@@ -12,7 +12,7 @@ export const releaseKeyFile = (root: string): string => join(root, "etc", "relea
 /** What a join makes directly below its root; leaving removes these and nothing else there. */
 export const NODE_ENTRIES = [LEAVE_SCRIPT, ...ROOT_ENTRIES] as const;
 
-/** True where a host joined an appliance below this root, or began to. */
+/** Tells whether a host joined an appliance below this root, or began to. */
 export function isNode(root: string): boolean {
   return existsSync(nodeConfigFile(root));
 }

@@ -250,7 +250,7 @@ function toConfig(flags: InstallFlags): unknown {
   };
 }
 
-/** Null for what is no range; the schema then names the flag. */
+/** Reads `FROM-TO`; null for what is no range; the schema then names the flag. */
 export function toRange(text: string): { from: number; to: number } | null {
   const [, from, to] = /^(\d{1,10})-(\d{1,10})$/.exec(text) ?? [];
   return from === undefined || to === undefined || Number(from) > Number(to)

@@ -34,7 +34,7 @@ export function reconcileHostTools(
   return { ...request, config: { ...config, hostTools } };
 }
 
-/** Null where nothing was begun. An install of a release that knew no other called the host's. */
+/** Answers what an earlier run chose; null where nothing was begun. An install of a release that knew no other called the host's. */
 function decidedBefore(root: string): HostTools | null {
   const { lastBegin } = new Journal(root);
   return lastBegin === null ? null : (lastBegin.request.config.hostTools ?? "host");

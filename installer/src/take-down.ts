@@ -93,7 +93,7 @@ function takeBack({ what, path }: Owned): void {
   }
 }
 
-/** With what a write that was cut left beside it. */
+/** Removes a file, with what a write that was cut left beside it. */
 function removeFile(file: string): void {
   for (const path of [file, `${file}.part`]) rmSync(path, { force: true });
 }

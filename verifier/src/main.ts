@@ -154,12 +154,12 @@ async function list(
   }
 }
 
-/** Until the reader of the output has taken what was written. */
+/** Waits until the reader of the output has taken what was written. */
 async function drained(): Promise<void> {
   if (process.stdout.writableNeedDrain) await once(process.stdout, "drain");
 }
 
-/** Null without `--list`. */
+/** Reads which entries to list; null without `--list`. */
 function readListing(values: Readonly<Record<string, unknown>>): ListingFilter | null {
   const given = LISTING_OPTIONS.filter((name) => values[name] !== undefined);
   if (values["list"] !== true) {

@@ -1,4 +1,4 @@
-/** At most `free` holders at a time, first come, first served. */
+/** Lets in at most `free` holders at a time, first come, first served. */
 export class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];

@@ -68,7 +68,7 @@ const describeAddons = (): Addon[] => [
   },
 ];
 
-/** As the package's own build takes them. */
+/** Reads SQLite's defines as the package's own build takes them. */
 function sqliteDefines(): string[] {
   const text = readFileSync(join(packages, "better-sqlite3/deps/defines.gypi"), "utf8");
   return [...text.matchAll(/^ {4}'((?:SQLITE|HAVE)_\w+(?:=-?\d+)?)',$/gm)].map(

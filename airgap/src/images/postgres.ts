@@ -31,7 +31,7 @@ export async function buildPostgres(cache: StepCache, lock: LockFile): Promise<s
   });
 }
 
-/** As {@link buildPostgres}, of the pinned packages: for tests, which need the same programs. */
+/** Works as {@link buildPostgres} does, with the pinned packages: for tests, which need the same programs. */
 export async function ensurePostgresImage(): Promise<string> {
   return await buildPostgres(new StepCache(DEFAULT_CACHE), readLock(false));
 }

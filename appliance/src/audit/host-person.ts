@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { loginOf } from "./decisions/login-of.ts";
 
-/** Null where nobody signed in: a unit at the boot, a container. */
+/** Tells who runs this command; null where nobody signed in: a unit at the boot, a container. */
 export function hostPerson(): string | null {
   return loginOf(
     readText("/proc/self/loginuid"),

@@ -5,7 +5,7 @@ import { type BackupKeys, makeRecoveryKey } from "@resontech/backup/recovery-key
 import { ROOT, writeOwned } from "../config/owned-file.ts";
 import type { Layout } from "@resontech/frame/layout";
 
-/** There is no recovery key yet, or there is one already. */
+/** Reports that there is no recovery key yet, or that there is one already. */
 class BackupKeyError extends Error {
   override readonly name = "BackupKeyError";
   readonly code: "backup_key_none" | "backup_key_exists";

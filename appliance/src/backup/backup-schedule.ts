@@ -27,7 +27,7 @@ const stateForm = Compile(
 );
 const NOTHING: BackupState = { begunAtMs: null, taken: null, failed: null };
 
-/** Null where none is set. @throws ConfigInvalidError */
+/** Reads the schedule that is set; null where none is. @throws ConfigInvalidError */
 export function readBackupSchedule(layout: Layout): (BackupSchedule & { setAtMs: number }) | null {
   const file = layout.backupScheduleFile;
   if (!existsSync(file)) return null;
@@ -36,7 +36,7 @@ export function readBackupSchedule(layout: Layout): (BackupSchedule & { setAtMs:
   throw new ConfigInvalidError(`${file} is no schedule of backups`);
 }
 
-/** Null: none any more. */
+/** Writes the schedule; null removes the one that was set. */
 export function writeBackupSchedule(layout: Layout, schedule: BackupSchedule | null): void {
   const file = layout.backupScheduleFile;
   if (schedule === null) rmSync(file, { force: true });
@@ -55,7 +55,7 @@ export function noteBackup(layout: Layout, change: Partial<BackupState>): void {
   writeOwned(stateFile(layout), `${JSON.stringify(state)}\n`, ROOT, 0o600);
 }
 
-/** Beside what the last backup knew of the objects. */
+/** Answers the file that lies beside what the last backup knew of the objects. */
 function stateFile(layout: Layout): string {
   return layout.data("backup", "state.json");
 }

@@ -39,7 +39,7 @@ export async function checkLogArchive(verifier: Verifier, file: string): Promise
     );
 }
 
-/** Null where the log is whole and signed by the keys of its policy. */
+/** Says what stands against the log; null where it is whole and signed by the keys of its policy. */
 function objectionOf(report: Report | null): string | null {
   if (report === null) return "it gave no report";
   for (const name of MUST_PASS) {

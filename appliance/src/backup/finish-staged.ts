@@ -91,7 +91,7 @@ async function give(
   await chmod(path, isFolder ? modes.folder : modes.file);
 }
 
-/** Of the log in a folder; empty where there is none. */
+/** Reads the policy of the log in a folder; empty where there is none. */
 export async function policyIn(auditDir: string): Promise<string> {
   return await readFile(join(auditDir, "audit.policy"), "utf8").catch(() => "");
 }

@@ -8,7 +8,7 @@ export function noteFollowed(layout: Layout, state: Followed): void {
   writeOwned(layout.followedFile, `${JSON.stringify(state)}\n`, ROOT, 0o600);
 }
 
-/** Null where none was noted, or none that can be read. */
+/** Reads how far the follower is; null where nothing was noted, or nothing that can be read. */
 export function readFollowed({ followedFile }: Layout): Followed | null {
   return followedIn(existsSync(followedFile) ? readFileSync(followedFile, "utf8") : null);
 }

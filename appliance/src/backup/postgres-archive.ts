@@ -46,7 +46,7 @@ export function postgresPart(
   };
 }
 
-/** In the container that runs PostgreSQL. */
+/** Gives a shell in the container that runs PostgreSQL. */
 export function shellInContainer(engine: Docker, name: string): PostgresShell {
   return async (script, into) => {
     let said = "";

@@ -45,7 +45,7 @@ export function openPutBack({ staging }: Pick<PutBackFolders, "staging">): PutBa
   return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as PutBack) : null;
 }
 
-/** From here on the restore goes on whatever becomes of the backup. @throws MountedError */
+/** Writes the plan: from here on the restore goes on whatever becomes of the backup. @throws MountedError */
 export function decidePutBack({ root, staging }: PutBackFolders, plan: PutBack): void {
   const own = lstatSync(root).dev;
   const folders = ["etc", ...plan.aside.map((name) => `data/${name}`)];

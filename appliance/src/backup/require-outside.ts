@@ -18,7 +18,7 @@ export async function requireOutside(root: string, path: string): Promise<void> 
     );
 }
 
-/** Of what is not there yet, by the nearest folder that is. */
+/** Resolves a path to its real one; what is not there yet, by the nearest folder that is. */
 async function trueName(path: string): Promise<string> {
   const whole = resolve(path);
   try {

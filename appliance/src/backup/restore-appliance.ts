@@ -100,7 +100,7 @@ async function unpacked(
   }
 }
 
-/** From here on it is put back. @throws MountedError */
+/** Decides what is put back: from here on it is. @throws MountedError */
 async function decided(
   { layout, parts: declared }: PartContext,
   staging: string,
@@ -155,7 +155,7 @@ export function bringConfiguration(root: string): void {
     renameSync(staged, here);
 }
 
-/** Before any part starts. @throws RestoreOpenError */
+/** Makes sure, before any part starts, that no restore is open. @throws RestoreOpenError */
 export function requireNoOpenRestore(layout: Layout): void {
   if (openPutBack({ staging: stagingPath(layout) }) !== null) throw new RestoreOpenError();
 }

@@ -21,7 +21,7 @@ export type RunBackups = {
   lookMs?: number;
 };
 
-/** Until `signal`, which ends one that runs as well. */
+/** Takes backups by the schedule until `signal`, which ends one that runs as well. */
 export async function runBackups(options: RunBackups, signal: AbortSignal): Promise<void> {
   const { layout, log, firstLookMs = FIRST_LOOK_MS, lookMs = LOOK_MS } = options;
   await pause(firstLookMs, undefined, { signal }).catch(() => {});

@@ -7,7 +7,7 @@ import type { Layout } from "@resontech/frame/layout";
 
 const AGAIN_MS = 1_000;
 
-/** To be told by the next supervisor. @param backup its id */
+/** Notes which backup is put back, for the next supervisor to tell. @param backup its id */
 export function notePutBack(layout: Layout, backup: string): void {
   ensureFolder(layout.data("backup"), ROOT, 0o700);
   writeOwned(noteFile(layout), backup, ROOT, 0o600);

@@ -203,7 +203,7 @@ async function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
   return await webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
 }
 
-/** Of a key that lies there, so that what it has signed stays good. */
+/** Reads the key pair that lies there, so that what it has signed stays good. */
 async function readKeys(keyFile: string): Promise<webcrypto.CryptoKeyPair> {
   const pem = readFileSync(keyFile, "utf8");
   const pkcs8 = x509.PemConverter.decodeFirst(pem);

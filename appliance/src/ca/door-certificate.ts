@@ -15,7 +15,7 @@ const BEFORE_MS = 7 * 86_400_000;
 /** In PEM: what the doors are to show. */
 export type InForce = { chain: string; key: string };
 
-/** Null where the customer brought none, or its life is over: then the appliance's own certificate stands in, which parts and nodes trust. */
+/** Reads what the customer brought. Null where there is none, or its life is over: then the appliance's own certificate stands in, which parts and nodes trust. */
 export function customersCertificate(layout: Layout, now = Date.now()): InForce | null {
   const [cert, key] = [layout.doorCertificate("door.crt"), layout.doorCertificate("door.key")];
   if (!existsSync(cert) || !existsSync(key)) return null;
@@ -42,7 +42,7 @@ export function keepNext(layout: Layout, { chain, key, ca }: DoorCertificate): v
   writeTrust(layout);
 }
 
-/** Safe to repeat from any point: the certificate comes last, and without it there is none. */
+/** Makes the next certificate the door's. It is safe to repeat from any point: the certificate comes last, and without it there is none. */
 export function putInForce(layout: Layout): void {
   const file = (name: string): string => layout.doorCertificate(name);
   if (!existsSync(file("next.crt"))) return;

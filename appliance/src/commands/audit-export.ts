@@ -161,7 +161,7 @@ export async function exportEvidence(
   );
 }
 
-/** Where the log lies, and by whose keys an auditor checks it. */
+/** Tells where the log lies, and by whose keys an auditor checks it. */
 function logOf({ layout }: PartContext): { auditDir: string; policyFile: string } {
   const auditDir = layout.data("audit");
   return { auditDir, policyFile: join(auditDir, "audit.policy") };
@@ -176,7 +176,7 @@ function settingsOf(context: PartContext): [name: string, value: string][] {
   ];
 }
 
-/** Null where no time is named. @throws ExportFailed */
+/** Reads the period that the options name; null where they name no time. @throws ExportFailed */
 function periodOf({ from, to }: { from?: string; to?: string }): LogPeriod | null {
   const nowMs = Date.now();
   const read = (edge: "from" | "to", text: string | undefined): string | null => {
@@ -367,7 +367,7 @@ function shardOf(context: PartContext, slug?: string): Promise<LogShard> {
   return findLogShard(logOf(context).auditDir, slug);
 }
 
-/** In the log: the shard where it is an earlier one. */
+/** Names the log as an entry's object: by its shard where that is an earlier one. */
 function objectOf(
   { config }: PartContext,
   { slug, isWritten }: LogShard,

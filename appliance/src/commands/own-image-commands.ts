@@ -139,7 +139,7 @@ function admissionOf(
   return { by: "signature", signature: base64Of(shortFile(signature!, MAX_SIGNATURE_BYTES)) };
 }
 
-/** Of a signature as `openssl` writes it, or as `cosign` does, which is base64 already. */
+/** Turns a signature into base64: one as `openssl` writes it, or as `cosign` does, which is base64 already. */
 function base64Of(bytes: Buffer): string {
   const text = bytes.toString("latin1").replaceAll(/\s/g, "");
   return /^[A-Za-z0-9+/]{40,}={0,2}$/.test(text) ? text : bytes.toString("base64");

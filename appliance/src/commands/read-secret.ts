@@ -5,7 +5,7 @@ import { Writable } from "node:stream";
 
 const MAX_CHARACTERS = 4_096;
 
-/** There is no secret to work with. */
+/** Reports that there is no secret to work with. */
 export class SecretError extends Error {
   override readonly name = "SecretError";
   readonly code: "secret_missing" | "secret_readable" | "secret_invalid";

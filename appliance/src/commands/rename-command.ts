@@ -70,7 +70,7 @@ async function requireNoNodes({ config }: PartContext, ask: AskOperator): Promis
   if (others.length > 0) throw new NodesJoinedError(others);
 }
 
-/** Before anything changes: the log itself starts anew on the way. */
+/** Records the new name before anything changes: the log itself starts anew on the way. */
 async function recordRename(
   { layout, config }: PartContext,
   name: string,

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { AUDIT_KEYS_FILE, type AuditKeys, auditKeysIn } from "@resontech/contracts/audit-keys";
 import type { Layout } from "@resontech/frame/layout";
 
-/** Null where there is none; auditd and vault check what stands in it. */
+/** Reads the file of keys; null where there is none. Auditd and vault check what stands in it. */
 export function readAuditKeys(layout: Layout): AuditKeys | null {
   const file = layout.setting(AUDIT_KEYS_FILE);
   return auditKeysIn(existsSync(file) ? readFileSync(file, "utf8") : null);

@@ -5,7 +5,7 @@ import { RESERVE_FILE, reserveIn } from "@resontech/auditd/part";
 import { LOG_SEGMENT_BYTES, type ReserveState } from "@resontech/contracts/log-reserve";
 import type { Layout } from "@resontech/frame/layout";
 
-/** Null before the first start. Who may not look into the log's folder is told of a whole reserve. */
+/** Reads what the log holds back; null before the first start. Who may not look into the log's folder is told of a whole reserve. */
 export function readLogReserve(layout: Layout): ReserveState | null {
   const wantedBytes = settledBytes(layout);
   if (wantedBytes === null) return null;
@@ -20,7 +20,7 @@ function settledBytes(layout: Layout): number | null {
   return reserveIn(existsSync(file) ? readFileSync(file, "utf8") : null);
 }
 
-/** Null: unreadable to this user. */
+/** Adds up what the reserve holds; null where this user can't read it. */
 function heldBytes(layout: Layout): number | null {
   const folder = layout.data("audit", "ballast");
   try {

@@ -23,7 +23,7 @@ export function readableBy(gid: number): Owner {
   return { uid: 0, gid };
 }
 
-/** As {@link replaceFileNow}, of a file whose owner is said. */
+/** Works as {@link replaceFileNow} does, for a file whose owner is said. */
 export function writeOwned(
   file: string,
   bytes: string | Uint8Array,

@@ -15,7 +15,7 @@ export function followNameInCredentials(
   if (next !== text) writeOwned(file, next, ROOT, 0o600);
 }
 
-/** Where this host's own agent was told, as it joined, that the bus is. */
+/** Tells this host's own agent where the bus is now, in place of what it was told as it joined. */
 export function followNameInAgent(layout: Layout, { name, ports }: ApplianceConfig): void {
   const file = layout.data("agent", "nats-url");
   const url = `tls://${name}:${ports.nats}`;

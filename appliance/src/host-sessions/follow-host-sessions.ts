@@ -70,7 +70,7 @@ export async function followHostSessions(options: HostSessionOptions): Promise<v
   await follower?.close();
 }
 
-/** Where an earlier life came to; at the first start ever, the end. */
+/** Answers where to go on: where an earlier life came to, or at the first start ever the end. */
 async function beginning({ wtmpFile, stateFile, log }: HostSessionOptions): Promise<Position> {
   let kept: Position | null;
   try {

@@ -39,7 +39,7 @@ export const NOWHERE: Position = {
   open: [],
 };
 
-/** Null where there is none yet. @throws when it is no position */
+/** Reads the position; null where there is none yet. @throws when it is no position */
 export function readPosition(file: string): Position | null {
   let text: string;
   try {
@@ -53,7 +53,7 @@ export function readPosition(file: string): Position | null {
   return position;
 }
 
-/** Durable when it returns. */
+/** Writes a position that is durable when this returns. */
 export function writePosition(file: string, position: Position): void {
   writeOwned(file, JSON.stringify(position), ROOT, 0o600);
 }

@@ -11,7 +11,7 @@ const ROTATED = /^(?:\.[0-9]{1,4}|-[0-9][0-9-]{7,23})$/;
 
 export type WtmpFile = { handle: FileHandle; inode: number };
 
-/** Null where there is none. @throws when it is a link or no regular file: some sites turn the records off that way */
+/** Opens the file; null where there is none. @throws when it is a link or no regular file: some sites turn the records off that way */
 export async function openWtmp(path: string): Promise<WtmpFile | null> {
   let handle: FileHandle;
   try {
@@ -30,7 +30,7 @@ export async function openWtmp(path: string): Promise<WtmpFile | null> {
   }
 }
 
-/** Null where there is no such file. */
+/** Answers the inode of a file; null where there is no such file. */
 export async function inodeOf(path: string): Promise<number | null> {
   try {
     return (await stat(path)).ino;
@@ -46,7 +46,7 @@ export async function wholeBytes({ handle }: WtmpFile): Promise<number> {
   return size - (size % UTMP_BYTES);
 }
 
-/** True where this is the file that was read up to the position: by what stands before it, at the beginning by inode. */
+/** Tells whether this is the file that was read up to the position: by what stands before it, at the beginning by inode. */
 export async function standsAt(
   file: WtmpFile,
   { inode, offset, lastSha256 }: Position,
@@ -56,7 +56,7 @@ export async function standsAt(
   return last !== null && digestOf(last) === lastSha256;
 }
 
-/** Null where there is none, or it is not that file. @throws as {@link openWtmp} */
+/** Opens the file of the position; null where there is none, or it is not that file. @throws as {@link openWtmp} */
 export async function openAt(path: string, position: Position): Promise<WtmpFile | null> {
   const file = await openWtmp(path);
   if (file === null) return null;

@@ -57,7 +57,7 @@ function leadsInto(link: string, root: string): boolean {
   }
 }
 
-/** In one step: a program that starts meanwhile finds the old or the new. */
+/** Replaces a link in one step: a program that starts meanwhile finds the old or the new. */
 function replaceLink(link: string, target: string): void {
   const beside = join(dirname(link), `.${basename(link)}.${process.pid}`);
   rmSync(beside, { force: true });

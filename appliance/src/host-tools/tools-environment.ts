@@ -6,13 +6,13 @@ import { HOST_TOOLS } from "@resontech/contracts/release-manifest";
 /** An operator's shell, or a service manager, may be without the system's folders. */
 export const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** Where the programs of a release's tree look for themselves; null where the release brings none. */
+/** Reads where the programs of a release's tree look for themselves; null where the release brings none. */
 export function toolsHome(release: string): string | null {
   const file = join(release, HOST_TOOLS, "location");
   return existsSync(file) ? readFileSync(file, "utf8").trim() : null;
 }
 
-/** Where Podman, nft, mount and the like come from: this release's first, where the install chose them. */
+/** Answers the environment in which Podman, nft, mount and the like are found: this release's first, where the install chose them. */
 export function toolsEnvironment(
   { hostTools }: Pick<ApplianceConfig, "hostTools">,
   release: string,

@@ -15,7 +15,7 @@ import { REALM_CLIENTS } from "./own-realm.ts";
 /** Holders of one role that are named. */
 const MOST_HOLDERS = 1_000;
 
-/** Of this appliance; as {@link pinStepUpKeys}. */
+/** Works as {@link pinStepUpKeys} does, for this appliance. */
 export async function pinRealmKeys(
   context: PartContext,
 ): Promise<{ added: number; retired: number }> {

@@ -26,7 +26,7 @@ export async function compareRealm(context: PartContext): Promise<Drift[]> {
   return realmDrift(want, have?.realm ?? null);
 }
 
-/** Null where nothing was compared since the host's start. */
+/** Reads what the last comparison found; null where there was none since the host's start. */
 export function readRealmFacts(layout: Layout): RealmFacts | null {
   try {
     return JSON.parse(readFileSync(factsFile(layout), "utf8")) as RealmFacts;
@@ -45,7 +45,7 @@ export type RealmWatchOptions = {
   againMs?: number;
 };
 
-/** Until `signal`. */
+/** Compares the realm over and over until `signal`, and tells when it changed in what it differs. */
 export async function watchRealm(options: RealmWatchOptions, signal: AbortSignal): Promise<void> {
   const { compareMs = COMPARE_MS, againMs = AGAIN_MS } = options;
   let isSecondLook = false;

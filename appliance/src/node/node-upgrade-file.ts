@@ -9,7 +9,7 @@ const read = reader(NodeUpgrade);
 export const nodeUpgradeFile = (root: string): string =>
   join(root, "data", "agent", NODE_UPGRADE_FILE);
 
-/** Null where there was none, or it can't be read. */
+/** Reads how bringing another release went; null where there was none, or it can't be read. */
 export function readNodeUpgrade(root: string): NodeUpgrade | null {
   try {
     return read(JSON.parse(readFileSync(nodeUpgradeFile(root), "utf8")));

@@ -197,7 +197,7 @@ async function isHealthy(
   return true;
 }
 
-/** Of the first certificate in the file, which is the server's own. */
+/** Answers the fingerprint (SHA-256) of the first certificate in the file, which is the server's own. */
 function fingerprintOf(file: string): string {
   return new X509Certificate(readFileSync(file)).fingerprint256;
 }

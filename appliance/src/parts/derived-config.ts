@@ -9,7 +9,7 @@ import {
 import type { Layout } from "@resontech/frame/layout";
 import { processConfigOf } from "@resontech/frame/process-config";
 
-/** In an order of their own; none of a container, which is given its configuration, and none of root's programs. */
+/** Lists a part's files in an order of their own. A container, which is given its configuration, has none; nor have root's programs. */
 export function configFilesOf(part: PartDeclaration, layout: Layout): string[] {
   if ("image" in part || "hosts" in part) return [];
   if ("files" in part) return part.files.map(({ name }) => secretOf(part, layout, name));

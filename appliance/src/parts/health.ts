@@ -31,7 +31,7 @@ export async function firstBytes(
   });
 }
 
-/** True when the program behind the Unix socket ends its side of a connection once we have ended ours. */
+/** Tells whether the program behind the Unix socket ends its side of a connection once we have ended ours. */
 export async function closesConnection(path: string): Promise<boolean> {
   return await new Promise((resolve) => {
     const socket = connect({ path, timeout: ANSWER_MS });

@@ -29,13 +29,13 @@ const HOST: HostReader = {
   now: () => new Date(),
 };
 
-/** Of this appliance on this host. */
+/** Collects the facts of this appliance on this host. */
 export function partFactsOf(context: PartContext): PartFacts {
   const { layout, config, release, parts } = context;
   return partFacts({ layout, appliance: config, release, parts, host: jobHostOf(context) }, HOST);
 }
 
-/** Of a release on a host of either kind. */
+/** Collects the facts of a release on a host of either kind. */
 export function hostFactsOf({ layout, release }: ReleaseContext, host: JobHost): HostFacts {
   return { layout, release, host, ...HOST };
 }

@@ -7,7 +7,7 @@ export type StopSignal = "SIGTERM" | "SIGINT" | "SIGKILL";
 
 const POLL_MS = 50;
 
-/** Null when no such process runs, or only its exit status is left of it. */
+/** Reads when a process started; null when no such process runs, or only its exit status is left of it. */
 export function identify(pid: number): ProcessIdentity | null {
   try {
     // Field 22 is the start in clock ticks after boot; the name before it may hold blanks and brackets.
@@ -69,7 +69,7 @@ export function signalRecorded(pidFile: string, signal: NodeJS.Signals): void {
   if (identity !== null && isAlive(identity)) signalProcess(identity.pid, signal);
 }
 
-/** Null when there is no such file. */
+/** Reads the process that a file names; null when there is no such file, or it names none. */
 export function readPidFile(file: string): ProcessIdentity | null {
   if (!existsSync(file)) return null;
   const [pid = "", startTicks = ""] = readFileSync(file, "utf8").trim().split(" ");

@@ -5,14 +5,14 @@ import type { Layout } from "@resontech/frame/layout";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
 import { isAlive, readPidFile } from "./process-identity.ts";
 
-/** Of several files in this order. */
+/** Hashes one text or several, in this order (SHA-256, hex). */
 export function configDigest(texts: readonly (string | Uint8Array)[]): string {
   const hash = createHash("sha256");
   for (const text of texts) hash.update(createHash("sha256").update(text).digest());
   return hash.digest("hex");
 }
 
-/** Before the part reads them: what is written meanwhile is newer than what is noted, and restarts it once more. */
+/** Notes what the files hold before the part reads them: what is written meanwhile is newer than what is noted, and restarts it once more. */
 export function noteStartedConfig(layout: Layout, part: string, files: readonly string[]): void {
   if (files.every((file) => existsSync(file)) && files.length > 0)
     writeOwned(
@@ -24,7 +24,7 @@ export function noteStartedConfig(layout: Layout, part: string, files: readonly 
   else rmSync(noteFile(layout, part), { force: true });
 }
 
-/** Null where it does not run, or where nothing is known of its start. */
+/** Reads the digest that the part started with; null where it does not run, or where nothing is known of its start. */
 export function startedConfig(layout: Layout, part: string): string | null {
   const identity = readPidFile(layout.run(`${part}.pid`));
   if (identity === null || !isAlive(identity) || !existsSync(noteFile(layout, part))) return null;

@@ -4,7 +4,7 @@ import { derivedConfigs } from "../parts/derived-config.ts";
 import { partFactsOf } from "../parts/part-facts-of.ts";
 import { configDigest, startedConfig } from "../parts/started-config.ts";
 
-/** Of these parts, those that run with another configuration than the one that is derived from what is set now. */
+/** Finds those of these parts that run with another configuration than the one that is derived from what is set now. */
 export function outdatedParts(context: PartContext, names: readonly string[]): string[] {
   const facts = partFactsOf(context);
   return names.filter((name) => {

@@ -102,7 +102,7 @@ async function readFleet(socket: string): Promise<Fleet | null> {
   }
 }
 
-/** Null when it does not answer: then its part says so. */
+/** Asks auditd for its status; null when it does not answer: then its part says so. */
 async function readLog({ layout }: PartContext): Promise<LogStatus | null> {
   return askAuditd(
     layout.run("audit", "control", "sock"),
@@ -111,7 +111,7 @@ async function readLog({ layout }: PartContext): Promise<LogStatus | null> {
   ).catch(() => null);
 }
 
-/** Null when it does not answer: then its part says so. */
+/** Asks the vault for its health; null when it does not answer: then its part says so. */
 async function readVault({ layout }: PartContext): Promise<VaultHealth | null> {
   return askVault<VaultHealth>(
     layout.run("vault", "sock"),
@@ -120,7 +120,7 @@ async function readVault({ layout }: PartContext): Promise<VaultHealth | null> {
   ).catch(() => null);
 }
 
-/** Null when it does not answer: then its part says so. */
+/** Asks the S3 front how late its event loop was, in milliseconds; null when it does not answer: then its part says so. */
 async function readFrontLag(context: PartContext): Promise<number | null> {
   const answer = await askPort(context, s3Front, FRONT_HEALTH_PATH).catch(() => null);
   if (answer?.status !== 200) return null;

@@ -12,12 +12,12 @@ const KINDS: Readonly<Record<HostKind, { description: string; command: string }>
 export const unitName = (instance: string): string => `resontech-${instance}.service`;
 export const unitFile = (instance: string): string => `/etc/systemd/system/${unitName(instance)}`;
 
-/** True where systemd is PID 1. */
+/** Tells whether systemd is PID 1. */
 export function hasSystemd(): boolean {
   return existsSync("/run/systemd/system") && realpathSync("/proc/1/exe").includes("systemd");
 }
 
-/** True where the unit of this instance starts and stops the supervisor. */
+/** Tells whether the unit of this instance starts and stops the supervisor. */
 export function isManagedBySystemd(instance: string): boolean {
   return existsSync(unitFile(instance)) && hasSystemd();
 }

@@ -16,7 +16,7 @@ export type LogShard = {
   isWritten: boolean;
 };
 
-/** There is no such shard, or no log. */
+/** Reports that there is no such shard, or no log. */
 class UnknownShardError extends Error {
   override readonly name = "UnknownShardError";
   readonly code = "shard_unknown";
@@ -52,7 +52,7 @@ export async function logShardsOf(auditDir: string, period: LogPeriod): Promise<
   }));
 }
 
-/** Oldest first. A next one that is prepared is not begun. */
+/** Lists the shards that are begun, oldest first. A next one that is prepared is not begun. */
 async function begunShards(auditDir: string): Promise<{ begun: string[]; current: string }> {
   const current = await currentSlug(auditDir);
   if (current === null) throw new UnknownShardError("there is no log yet");

@@ -42,7 +42,7 @@ export function printedCheckpoint(note: string, policy: Buffer): PrintedCheckpoi
   return { origin, size, policySha256, text: formatNote({ text, signatures }) };
 }
 
-/** For a terminal of 80 columns; dark on light whatever its colours are. */
+/** Renders a checkpoint for a terminal of 80 columns; dark on light whatever its colours are. */
 export function asTerminalText({ text, policySha256 }: PrintedCheckpoint): string {
   const code = renderUnicodeCompact(text, { ...CODE, border: 2 });
   return `${text}\nSHA-256 of the policy  ${policySha256}\n\n${code}\n`;

@@ -144,7 +144,7 @@ async function answer({ verb, token, bytes, name }: TokenRequest): Promise<Token
   }
 }
 
-/** Of a CK_BBOOL or CK_ULONG. */
+/** Reads a CK_BBOOL or CK_ULONG. */
 function numberOf(value: Buffer): number {
   return value.length === 1 ? value.readUInt8() : Number(value.readBigUInt64LE());
 }

@@ -33,7 +33,7 @@ export function giveBackLog(db: Database.Database): void {
   }
 }
 
-/** Where a process's SQLite makes temporary files. To be called before the first database is opened: it looks once. */
+/** Sets where a process's SQLite makes temporary files. Call it before the first database is opened: SQLite looks once. */
 export function spillTo(folder: string): void {
   process.env["SQLITE_TMPDIR"] = folder;
 }

@@ -81,7 +81,7 @@ function shared(secret: Uint8Array, share: Buffer, name: string): Buffer {
   }
 }
 
-/** Null for what was not sealed by this key and nonce. */
+/** Decrypts what was sealed; null for what was not sealed by this key and nonce. */
 function opened(key: Buffer, nonce: Buffer, sealed: Buffer): Buffer | null {
   if (sealed.length < TAG_BYTES) return null;
   const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });

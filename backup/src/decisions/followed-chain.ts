@@ -27,7 +27,7 @@ export function followedPath(file: Omit<FollowedFile, "path">): string {
   return `follow/${file.stream}/${file.kind}-${number}-${at}.gz.age`;
 }
 
-/** Null for what has no such name. */
+/** Reads what a file's name tells; null for what has no such name. */
 export function followedFile(path: string): FollowedFile | null {
   const [, stream, kind, number, atMs] = NAME.exec(path) ?? [];
   if (stream === undefined || (kind !== "whole" && kind !== "changes")) return null;

@@ -52,7 +52,7 @@ export async function followDatabase(options: FollowOptions, signal: AbortSignal
   }
 }
 
-/** Until `signal`, or until the stream can't go on. @throws BackupError */
+/** Follows until `signal`, or until the stream can't go on. @throws BackupError */
 async function followOnce(
   {
     openTarget,

@@ -64,7 +64,7 @@ export function backfilledIn(bytes: Buffer): number {
 
 export type WalHead = { isBigEndian: boolean; pageBytes: number; salts: string; sums: Sums };
 
-/** Null for what is no head of a log. */
+/** Reads byte order, page size, salts and sums; null for what is no head of a log. */
 export function parseWalHead(bytes: Buffer): WalHead | null {
   if (bytes.length < WAL_HEAD_BYTES) return null;
   const magic = bytes.readUInt32BE(0);

@@ -59,7 +59,7 @@ export function openEnvelope(
   );
 }
 
-/** Null for what names no key. */
+/** Makes the key of an id; null for what names no key. */
 function keyNamed(keyid: string): KeyObject | null {
   try {
     return signerKey(keyid);

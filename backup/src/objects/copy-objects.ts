@@ -149,7 +149,7 @@ async function attributesOf(
   return each;
 }
 
-/** Null where it went away meanwhile. */
+/** Describes a file or folder, and copies what the target lacks of it; null where it went away meanwhile. */
 async function copyOne(
   options: CopyObjects,
   { path, isFolder }: Found,

@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import type { KnownEntry } from "./copy-objects.ts";
 import { textLines } from "./text-lines.ts";
 
-/** By path; empty where there is none, or it can't be read. */
+/** Reads entries by path; empty where there is no file, or it can't be read. */
 export async function readKnown(file: string): Promise<Map<string, KnownEntry>> {
   const known = new Map<string, KnownEntry>();
   try {

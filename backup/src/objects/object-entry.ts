@@ -59,7 +59,7 @@ export function objectPath(name: string): string {
   return `objects/${name.slice(0, 2)}/${name}.age`;
 }
 
-/** Null for what is no {@link objectPath}. */
+/** Takes the name out of a path; null for what is no {@link objectPath}. */
 export function objectNameOf(path: string): string | null {
   return /^objects\/[0-9a-f]{2}\/([0-9a-f]{40})\.age$/.exec(path)?.[1] ?? null;
 }

@@ -17,7 +17,7 @@ export async function pathsByBackup(target: Target): Promise<Map<string, string[
   return all;
 }
 
-/** Of whole backups, newest first. @throws BackupError */
+/** Lists the ids of whole backups, newest first. @throws BackupError */
 export async function backupIds(target: Target): Promise<string[]> {
   const all = await pathsByBackup(target);
   return [...all]

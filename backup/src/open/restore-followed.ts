@@ -145,7 +145,7 @@ async function statementAt(from: FileHandle, signer: string, path: string) {
   return { end, ...openStatement(await bytesAt(from, end, length), signer, path) };
 }
 
-/** Before a page of it is put anywhere. */
+/** Checks, before a page of it is put anywhere, that the file is what was signed. */
 async function requireHash(
   from: FileHandle,
   end: number,

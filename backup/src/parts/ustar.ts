@@ -32,7 +32,7 @@ export function tarHeader(entry: TarEntry): Buffer {
   return header;
 }
 
-/** Null at the archive's end. @throws RangeError for a header that is none, or that leads out of its folder */
+/** Reads one entry; null at the archive's end. @throws RangeError for a header that is none, or that leads out of its folder */
 export function readTarHeader(header: Buffer): TarEntry | null {
   if (header.every((byte) => byte === 0)) return null;
   if (numberIn(header, 148, 8) !== sumOf(header)) throw new RangeError("a header was changed");

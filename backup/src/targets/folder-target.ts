@@ -161,7 +161,7 @@ function targetError(name: string, cause: unknown): BackupError {
   return new BackupError("backup_target", `${name}: ${message}`, { cause });
 }
 
-/** Of the file system; null where it was something else that failed. */
+/** Answers the file system's code; null where it was something else that failed. */
 function codeOf(error: unknown): string | null {
   return error instanceof Error && "syscall" in error && "code" in error
     ? String(error.code)

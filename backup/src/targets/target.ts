@@ -30,7 +30,7 @@ export async function readSmall(
   return Buffer.concat(chunks);
 }
 
-/** Null where it is missing. @throws BackupError */
+/** Reads a small file; null where it is missing. @throws BackupError */
 export async function readIfThere(
   target: Pick<Target, "get">,
   path: string,

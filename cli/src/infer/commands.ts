@@ -355,7 +355,7 @@ async function find(settings: Settings, id: string): Promise<DeploymentReply> {
   return await getJson(settings, "/api/inference/jobs/{id}", { params: { id } });
 }
 
-/** For a script that has the key in a file: its own output is kept in many places. */
+/** Leaves the key out, for a script that has it in a file: the script's own output is kept in many places. */
 function withoutKey<T extends { apiKey: string }>({ apiKey: _key, ...rest }: T): Omit<T, "apiKey"> {
   return rest;
 }

@@ -42,7 +42,7 @@ export function folderOfPredictor(name: string, version: string | null): string 
   return `inference_jobs/${slugOf(name)}${version === null ? "" : `-${version}`}`;
 }
 
-/** For `POST /api/inference/jobs`, once the files lie in the folder. */
+/** Builds the body for `POST /api/inference/jobs`, once the files lie in the folder. */
 export function bodyOfPredictor(
   name: string,
   folder: string,

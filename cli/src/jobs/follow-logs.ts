@@ -124,7 +124,7 @@ function endOf({ reason, message }: Member): string {
   return why === "" ? "ended" : `ended: ${printable(why)}`;
 }
 
-/** Of the newest attempt, unless one is named by its id. */
+/** Chooses the logs of the newest attempt, unless one is named by its id. */
 function chosen(logs: JobLogsReply, of: string | null): Member[] {
   const byId = logs.filter(({ member }) => member === of);
   if (byId.length > 0) return byId;

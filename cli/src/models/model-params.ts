@@ -1,7 +1,7 @@
 import { DEFAULT_REVISION } from "@resontech/contracts/http-models";
 import { UsageError } from "../cli-error.ts";
 
-/** As a path of the API names `NAME/NAME@REVISION`; without a revision the one that clients ask for. @throws CliError model_name_invalid */
+/** Splits `NAME/NAME@REVISION` as a path of the API names it; without a revision it is the one that clients ask for. @throws CliError model_name_invalid */
 export function paramsOfModel(
   written: string,
 ): Record<"organisation" | "model" | "revision", string> {

@@ -27,7 +27,7 @@ export function sessionFile(env: NodeJS.ProcessEnv): string {
   return join(config, "resontech", "session.json");
 }
 
-/** Of the one who runs it, as the host knows them; a container may not. */
+/** Answers the home of the one who runs this, whom the host knows; a container may not. */
 function homeOfUser(): string {
   try {
     return homedir();
@@ -40,7 +40,7 @@ function homeOfUser(): string {
   }
 }
 
-/** Null where nobody is signed in. @throws CliError `session_unsafe` where others could read the file */
+/** Reads who is signed in; null where nobody is, or the file can't be read. @throws CliError `session_unsafe` where others could read the file */
 export function readSession(file: string): KeptSession | null {
   let text: string;
   try {

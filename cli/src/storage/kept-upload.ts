@@ -40,7 +40,7 @@ export function uploadFile(
   return join(folder, "uploads", `${name.slice(0, 32)}.json`);
 }
 
-/** Null where none is kept. */
+/** Reads the upload that is kept; null where there is none to go on with. */
 export function readUpload(path: string): KeptUpload | null {
   try {
     const kept: unknown = JSON.parse(readFileSync(path, "utf8"));

@@ -56,7 +56,7 @@ export async function getFrom(
   throw await refusalOf(answer);
 }
 
-/** Of the object, by its first byte: no more of it is read. @throws as {@link putPart} */
+/** Reads the object's ETag by asking for its first byte: no more of it is read. @throws as {@link putPart} */
 export async function etagOf(url: string, ca: string | null): Promise<string> {
   const asked = open(url, ca, { method: "GET", headers: { range: "bytes=0-0" } });
   asked.end();

@@ -14,7 +14,7 @@ export function formatRenewalToken(certificate: Buffer, signature: Buffer): stri
   return `${PREFIX}${certificate.toString("base64url")}.${signature.toString("base64url")}`;
 }
 
-/** Null for what is no such token: one that an operator made, or nothing. */
+/** Splits a token into its parts; null for what is no such token: one that an operator made, or nothing. */
 export function parseRenewalToken(
   token: string,
 ): { certificate: Buffer; signature: Buffer } | null {

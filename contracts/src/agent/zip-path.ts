@@ -49,7 +49,7 @@ export function readZipPath(raw: Buffer, flags: number, extra: Buffer): ZipPath 
   return { ok: true, path: usable, isFolder: path.endsWith("/") || usable === "" };
 }
 
-/** Null where nobody can say what it reads. */
+/** Decodes a name; null where nobody can say what it reads. */
 function decode(raw: Buffer, flags: number, extra: Buffer): string | null {
   if ((flags & IS_UTF8) !== 0) return utf8(raw);
   if (raw.every((byte) => byte < 0x80)) return raw.toString("latin1");
@@ -72,7 +72,7 @@ function utf8(bytes: Buffer): string | null {
   }
 }
 
-/** Null where there is none, or it belongs to another name. */
+/** Reads the name in Unicode from the extra field; null where there is none, or it belongs to another name. */
 function unicodePath(raw: Buffer, extra: Buffer): string | null {
   for (let at = 0; at + 4 <= extra.length; ) {
     const length = extra.readUInt16LE(at + 2);

@@ -22,7 +22,7 @@ export function auditKeysIn(text: string | null): AuditKeys | null {
   return text === null ? null : (JSON.parse(text) as AuditKeys);
 }
 
-/** Where auditd makes and keeps the log's keys. */
+/** Picks what says where auditd makes and keeps the log's keys. */
 export function logKeysOf({ token, tpm }: AuditKeys): Pick<AuditdConfig, "token" | "tpm"> {
   return { ...(token === undefined ? {} : { token }), ...(tpm === undefined ? {} : { tpm }) };
 }

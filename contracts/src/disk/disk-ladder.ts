@@ -34,7 +34,7 @@ export function diskStep({ totalBytes, freeBytes }: DiskSize): DiskStep {
   return freeBytes < stepBelow("low", totalBytes) ? "low" : "enough";
 }
 
-/** With less free than this the disk is on that step. */
+/** Answers the free bytes below which the disk is on that step. */
 export function stepBelow(step: "low" | "full", totalBytes: number): number {
   const { share, bytes } = DISK_LADDER[step];
   return Math.min(totalBytes * share, bytes);

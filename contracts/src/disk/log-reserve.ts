@@ -55,12 +55,12 @@ export function roomForReserve(
   return Math.max(RESERVE_STEP_BYTES, Math.min(mostBytes, Math.ceil(byFree)));
 }
 
-/** With less free than this, new jobs are refused. */
+/** Answers the free bytes below which new jobs are refused. */
 export function refusesBelow({ wantedBytes, heldBytes, segmentBytes }: ReserveState): number {
   return Math.max(0, 2 * Math.max(wantedBytes, 2 * segmentBytes) - heldBytes);
 }
 
-/** With less free than this, the operator is warned: twice of what {@link refusesBelow} answers. */
+/** Answers the free bytes below which the operator is warned: twice of what {@link refusesBelow} answers. */
 export function warnsBelow(state: ReserveState): number {
   return 2 * refusesBelow(state);
 }

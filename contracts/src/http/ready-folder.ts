@@ -27,7 +27,7 @@ export function slugOf(name: string): string {
   return slug === "" ? "job" : slug.slice(0, MAX_SLUG);
 }
 
-/** For `POST /api/tasks`, once the files lie below `jobs/SLUG/`. */
+/** Builds the body for `POST /api/tasks`, once the files lie below `jobs/SLUG/`. */
 export function bodyOfFolder(
   name: string,
   folders: readonly string[],

@@ -53,7 +53,7 @@ function capability(text: string): { major: number; minor: number } | null {
   return match === null ? null : { major: Number(match[1]), minor: Number(match[2]) };
 }
 
-/** By numbers, part by part; what is missing counts as 0. */
+/** Compares by numbers, part by part; what is missing counts as 0. */
 function compareVersions(a: string, b: string): number {
   const [left, right] = [a, b].map((text) => text.split(/[^0-9]+/).map(Number));
   for (let at = 0; at < Math.max(left!.length, right!.length); at++) {

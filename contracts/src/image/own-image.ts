@@ -32,7 +32,7 @@ export const ImageProgram = Type.Object(
 );
 export type ImageProgram = Static<typeof ImageProgram>;
 
-/** Below the appliance's registry. */
+/** Names the repository below the appliance's registry. */
 export function ownRepository(name: string): string {
   return `own/${name}`;
 }

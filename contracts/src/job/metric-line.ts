@@ -11,7 +11,7 @@ export type MetricLine = {
   values: [name: string, value: number][];
 };
 
-/** Without numbers where it is no such JSON. */
+/** Reads the numbers of a line; there are none where it is no such JSON. */
 export function metricLine(text: string): MetricLine {
   const numbers = numbersOf(text);
   const axis = AXES.find((name) => numbers.has(name));

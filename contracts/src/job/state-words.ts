@@ -44,7 +44,7 @@ export const STATE_GROUPS = {
   cancelled: ["CANCELLED"],
 } as const satisfies Record<string, readonly JobState[]>;
 
-/** There is no such state. */
+/** Reports that there is no such state. */
 export class UnknownState extends Error {
   readonly code = "unknown_state";
 

@@ -4,7 +4,7 @@
  */
 export const LEAST_COST_BYTES = 4096;
 
-/** Of one version or part with so many bytes. */
+/** Answers the bytes that a quota takes for one version or part with so many bytes. */
 export function storageCost(bytes: number): number {
   return Math.max(bytes, LEAST_COST_BYTES);
 }

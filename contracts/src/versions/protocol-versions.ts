@@ -20,7 +20,7 @@ export type VersionRange = { readonly min: number; readonly max: number };
 /** Code of the refusal, in every protocol. */
 export const PROTOCOL_UNSUPPORTED = "protocol_unsupported";
 
-/** As it is sent. */
+/** Writes the range as it is sent. */
 export function versionsOf({ min, max }: VersionRange): ProtocolVersions {
   return min === max ? min : { min, max };
 }

@@ -108,7 +108,7 @@ function numberOf({ attempts }: JobHistoryReply, id: string | null): number | nu
   return attempts.find((attempt) => attempt.id === id)?.number ?? null;
 }
 
-/** As an earlier event told of it. */
+/** Finds the member as an earlier event told of it. */
 function memberOf({ events }: JobHistoryReply, id: string) {
   return events.find(({ member }) => member?.id === id)?.member ?? { id, role: "", site: null };
 }

@@ -11,7 +11,7 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** From one instant to another, or until now. */
+/** Shows the time from one instant to another, or until now. */
 export function Lasted({ from, to }: { from: string; to: string | null }) {
   const lasted = useClock(to === null ? Date.parse(from) : null, (now) =>
     duration((to === null ? now : Date.parse(to)) - Date.parse(from)),

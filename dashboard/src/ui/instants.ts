@@ -27,7 +27,7 @@ const LOCAL = new Intl.DateTimeFormat([], {
   ...{ hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" },
 });
 
-/** With its zone: a time without one is read as anybody's. */
+/** Writes a time with its zone: a time without one is read as anybody's. */
 export function localInstant(instant: string): string {
   return LOCAL.format(new Date(instant));
 }

@@ -130,7 +130,7 @@ async function give(response: ServerResponse, line: object): Promise<void> {
   }
 }
 
-/** Null for what is no JSON: that is no question either. */
+/** Parses a line; null for what is no JSON: that is no question either. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -383,7 +383,7 @@ function served(part: Pick<Common, "sockets">, socket: string): readonly Operati
   return operationsOf(part)[socket] ?? [];
 }
 
-/** Of each socket that serves operations. */
+/** Lists the operations of each socket that serves any. */
 export function operationsOf({
   sockets,
 }: Pick<PartDeclaration, "sockets">): Record<string, readonly Operation[]> {
@@ -427,7 +427,7 @@ export function closedSecretsFolders(
     .map(({ name, secretsFolder = name }) => secretsFolder);
 }
 
-/** Where one of its sockets lies. */
+/** Answers where one of a part's sockets lies. */
 export function socketOf(
   { name, sockets }: Pick<PartDeclaration, "name" | "sockets">,
   layout: Layout,

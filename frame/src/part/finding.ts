@@ -66,7 +66,7 @@ export function warning(code: string, what: string, todo: string): Finding {
   return { severity: "warning", code, what, todo };
 }
 
-/** Of an event loop that was late. @param host where it turns */
+/** Tells of an event loop that was late. @param host where it turns */
 export function lagFindings(
   code: string,
   who: string,

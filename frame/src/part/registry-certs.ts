@@ -2,12 +2,12 @@
 import { join } from "node:path";
 import type { Layout } from "./layout.ts";
 
-/** Of our own Podman. @param registry `<name>:<port>` */
+/** Answers where our own Podman looks for certificates. @param registry `<name>:<port>` */
 export function podmanCertsDir(layout: Layout, registry: string): string {
   return join(layout.data("podman", "home"), ".config", "containers", "certs.d", registry);
 }
 
-/** Of the host's Docker. https://docs.docker.com/engine/security/certificates/ */
+/** Answers where the host's Docker looks for certificates. https://docs.docker.com/engine/security/certificates/ */
 export function dockerCertsDir(registry: string): string {
   return join("/etc/docker/certs.d", registry);
 }

@@ -1,7 +1,7 @@
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { formerName } from "@resontech/contracts/former-name";
 
-/** By which the appliance's own servers are called. */
+/** Lists the names by which the appliance's own servers are called. */
 export function serverNames(appliance: ApplianceConfig): string[] {
   return [
     ...new Set([

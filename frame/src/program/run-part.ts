@@ -94,7 +94,7 @@ async function start<Config extends TSchema>(
   log.info("listening");
 }
 
-/** On a full disk there is no lock: people must hear of it, and the supervisor starts one at a time anyway. @throws AlreadyRunningError */
+/** Takes the lock. On a full disk there is none: people must hear of it, and the supervisor starts one at a time anyway. @throws AlreadyRunningError */
 async function held(dataDir: string, log: Logger): Promise<Disposable | null> {
   try {
     return await acquireInstanceLock(dataDir);
@@ -110,7 +110,7 @@ function dataDirOf({ name }: { name: string }, { dataDir }: { dataDir: string | 
   return dataDir;
 }
 
-/** Null when there is nothing to run, which was said. */
+/** Reads the program's command line; null when there is nothing to run, which was said. */
 function argumentsOf(name: string): { file: string; heldFd: number | null } | null {
   const usage = `usage: ${name} --config FILE [--listen-fd NUMBER]\n`;
   let values: { config?: string; help?: boolean; "listen-fd"?: string };

@@ -245,7 +245,7 @@ export class LocalAppliance {
   }
 }
 
-/** True while the supervisor of the appliance under `root` answers. */
+/** Tells whether the supervisor of the appliance under `root` answers. */
 export function isRunning(root: string): boolean {
   const command = join(root, "current", "bin", "appliance");
   if (!existsSync(command)) return false;

@@ -101,7 +101,7 @@ export async function endKeycloak(
   if (endGroup(child, signal)) await once(child, "close");
 }
 
-/** False when it has ended. */
+/** Sends a signal to all processes of the group; false when it has ended. */
 function endGroup({ pid, exitCode, signalCode }: ChildProcess, signal: NodeJS.Signals): boolean {
   if (pid === undefined || exitCode !== null || signalCode !== null) return false;
   process.kill(-pid, signal);

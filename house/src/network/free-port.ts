@@ -29,7 +29,7 @@ export async function freePorts(count: number): Promise<{ from: number; to: numb
   throw new Error(`no ${count} ports in a row are free`);
 }
 
-/** By a socket of the kernel's own name space: of two processes one gets it, and its end gives it back. */
+/** Claims a port by a socket of the kernel's own name space: of two processes one gets it, and its end gives it back. */
 async function claims(port: number): Promise<boolean> {
   const claim = await listening({ path: `\0resontech-test-port-${port}` });
   claim?.unref();
@@ -44,7 +44,7 @@ export async function isFree(port: number, host: string): Promise<boolean> {
   return true;
 }
 
-/** Null where somebody else does already. */
+/** Listens at that place; null where somebody else does already. */
 async function listening(where: ListenOptions): Promise<Server | null> {
   const server = createServer().listen(where);
   try {

@@ -21,7 +21,7 @@ export async function clientPython(version: ClientVersion): Promise<string> {
   return pythonOf(venv);
 }
 
-/** Where the client's package lies, as it was installed. */
+/** Finds where the client's package lies, as it was installed. */
 export async function clientPackage(version: ClientVersion): Promise<string> {
   const { stdout } = await run(await clientPython(version), [
     "-c",

@@ -104,7 +104,7 @@ export async function joinNode(asked: JoinRequest, isDryRun: boolean): Promise<J
   };
 }
 
-/** Once, by what the host has: containers of one Podman are not another's. A host that joined before this was asked called its own. */
+/** Decides once whose tools the node calls, by what the host has: containers of one Podman are not another's. A host that joined before this was asked called its own. */
 function reconcileTools(
   request: JoinRequest,
   release: ReleaseManifest,

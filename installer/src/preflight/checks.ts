@@ -274,7 +274,7 @@ function checkEngineVersion(
   );
 }
 
-/** Of a Podman or Docker that says its version; null: it does not answer. */
+/** Judges a Podman or Docker by the version that it says; null says that it does not answer. */
 export function isEngineNewEnough(kind: "podman" | "docker", version: string | null): boolean {
   const [major, minor] = MIN_ENGINE[kind];
   return version !== null && isAtLeast(version, major, minor);

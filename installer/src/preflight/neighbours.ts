@@ -29,7 +29,7 @@ export function readNeighbours(root: string): Neighbour[] {
   return [...roots].flatMap((other) => readNeighbour(other) ?? []);
 }
 
-/** Null where its configuration is gone, or of a release that says it otherwise. */
+/** Reads what another install takes; null where its configuration is gone, or of a release that says it otherwise. */
 function readNeighbour(root: string): Neighbour | null {
   try {
     if (isNode(root)) {

@@ -17,12 +17,12 @@ import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import { releaseName } from "@resontech/contracts/release-name";
 import { syncNow } from "@resontech/frame/durable-file-now";
 
-/** Where the tree of a release lies, or will. */
+/** Answers where the tree of a release lies, or will. */
 export function releaseFolder(root: string, version: string, releaseSha256: string): string {
   return join(root, "releases", releaseName(version, releaseSha256));
 }
 
-/** Null where it is not staged, or not any more. */
+/** Finds where a release is staged; null where it is not, or not any more. */
 export function stagedFolder(root: string, releaseSha256: string): string | null {
   const releases = join(root, "releases");
   if (!existsSync(releases)) return null;
@@ -36,7 +36,7 @@ export function readStagedRelease(folder: string): ReleaseManifest {
   return JSON.parse(readFileSync(join(folder, "release-manifest.json"), "utf8")) as ReleaseManifest;
 }
 
-/** Null before the first switch. */
+/** Reads where the current release lies; null before the first switch. */
 export function currentRelease(root: string): string | null {
   try {
     return readlinkSync(join(root, "current"));
@@ -61,7 +61,7 @@ export function makeCurrent(root: string, releaseDir: string, config: ApplianceC
   switchTo(root, releaseDir);
 }
 
-/** By one rename: there is always a current release, once there was one. */
+/** Makes a release the current one by one rename: there always is one, once there was one. */
 export function switchTo(root: string, releaseDir: string): void {
   if (currentRelease(root) !== releaseDir) {
     const beside = join(root, "current.part");

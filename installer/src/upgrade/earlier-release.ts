@@ -79,7 +79,7 @@ export type OpenSwitch = { drivenBy: string } & (
   | { kind: "install"; begin: Run["begin"] }
 );
 
-/** Null where nothing is open: an install that was cut before its switch waits for whoever runs it again. */
+/** Finds a switch that did not end. Null where nothing is open: an install that was cut before its switch waits for whoever runs it again. */
 export function openSwitch(journal: Journal): OpenSwitch | null {
   const last = journal.runs.at(-1);
   if (last === undefined) return null;
@@ -92,7 +92,7 @@ export function openSwitch(journal: Journal): OpenSwitch | null {
   return { kind: "install", begin: last.begin, drivenBy: last.begin.release };
 }
 
-/** Of a folder of a release. */
+/** Takes the version from the name of a release's folder. */
 export function versionOf(folder: string): string {
   const name = basename(folder);
   return name.slice(0, name.lastIndexOf("-"));

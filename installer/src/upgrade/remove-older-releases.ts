@@ -30,7 +30,7 @@ export function removeOlderReleases(root: string): string[] {
   return gone;
 }
 
-/** Of its tree alone: what its images are made of lies in the registry as well, and costs nothing here. */
+/** Lists the digests of a release's tree alone: what its images are made of lies in the registry as well, and costs nothing here. */
 function filesOf(folder: string): string[] {
   try {
     return readStagedRelease(folder).tree.map(({ sha256 }) => sha256);

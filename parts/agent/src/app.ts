@@ -49,7 +49,7 @@ const DISK_MS = 1_000;
 const NETWORK_MS = 2_000;
 const TRIAL_MS = 60_000;
 
-/** Null where the kernel's log can't be read: faults are then told by the vendors' tools alone. */
+/** Opens the kernel's log; null where it can't be read: faults are then told by the vendors' tools alone. */
 function openKernelLog(log: Logger): KernelLog | null {
   try {
     return new KernelLog();
@@ -59,7 +59,7 @@ function openKernelLog(log: Logger): KernelLog | null {
   }
 }
 
-/** For whoever installs the node: see `NodeRegistered`. A full disk keeps nobody from working. */
+/** Writes what whoever installs the node is told: see `NodeRegistered`. A full disk keeps nobody from working. */
 function tellRegistered(dataDir: string, told: NodeRegistered): void {
   try {
     replaceFileNow(join(dataDir, "registered.json"), JSON.stringify(told), 0o600);

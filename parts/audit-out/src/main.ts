@@ -42,7 +42,7 @@ async function main(): Promise<void> {
   log.info({ sinks: config.sinks.map(({ name }) => name) }, "listening");
 }
 
-/** Null for what is no command. */
+/** Reads what the words ask for; null for what is no command. */
 function requestOf(positionals: readonly string[]): "run" | "rebuild" | null {
   if (positionals.length === 0) return "run";
   return positionals.join(" ") === "index rebuild" ? "rebuild" : null;

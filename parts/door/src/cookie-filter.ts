@@ -11,7 +11,7 @@ const KEYCLOAK = [
   "WELCOME_STATE_CHECKER",
 ].join("|");
 
-/** Of requests with two `Cookie` headers only the last is looked at: such must have been refused before. */
+/** Renders lines that take cookies of these names away. Of requests with two `Cookie` headers only the last is looked at: such must have been refused before. */
 function without(names: string): readonly string[] {
   // Each cookie goes with the separator before it; then goes the one that is left where the first cookie stood.
   const each = `(^|;)[[:blank:]]*(${names})[[:blank:]]*(=[^;]*)?(?=;|$)`;

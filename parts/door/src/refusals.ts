@@ -29,7 +29,7 @@ export function refuse(code: ErrorCode, message: string): string {
   return `return status ${ERROR_CATALOGUE[code].status} ${json(code, message)}`;
 }
 
-/** As OAuth has it (RFC 6749, 5.2): programs that sign in by an assertion read nothing else. */
+/** Refuses as OAuth has it (RFC 6749, 5.2): programs that sign in by an assertion read nothing else. */
 export function refuseAssertion(description: string): string {
   const body = JSON.stringify({ error: "invalid_client", error_description: description });
   return `return status 401 content-type application/json string ${quoted(body)} ${NO_STORE}`;

@@ -11,7 +11,7 @@ const Followed = Type.Object({
 export type Followed = Static<typeof Followed>;
 const form = Compile(Followed);
 
-/** Null for what is no such note. */
+/** Reads the follower's note; null for what is none. */
 export function followedIn(text: string | null): Followed | null {
   try {
     const noted: unknown = JSON.parse(text ?? "null");

@@ -7,7 +7,7 @@ export type Call = { deployment: string; kind: "predict" | "health" } | OwnCall;
 
 const ADDRESS = new RegExp(`^${INFERENCE_PATH}/([A-Za-z0-9-]{1,64})(/[!-~]*)$`);
 
-/** Null for what is no call: routes come from the raw path, and nothing in it is decoded. */
+/** Reads what a request calls. Null for what is no call: routes come from the raw path, and nothing in it is decoded. */
 export function callOf(method: string | undefined, url: string | undefined): Call | null {
   const call = ownCallOf(method, url);
   if (call === null) return null;
@@ -19,7 +19,7 @@ export function callOf(method: string | undefined, url: string | undefined): Cal
   return call;
 }
 
-/** As a program of its own would have it, whatever the path means elsewhere. */
+/** Reads a call as a program of its own would have it, whatever the path means elsewhere. */
 export function ownCallOf(method: string | undefined, url: string | undefined): OwnCall | null {
   const [, deployment, path] = ADDRESS.exec(url ?? "") ?? [];
   if (deployment === undefined || path === undefined) return null;

@@ -8,7 +8,7 @@ import { bodyOf, type ReplicaBody } from "./replica-body.ts";
 /** A longer one holds its bytes itself; a replica refuses it where it does not. */
 const MAX_ENVELOPE_BYTES = 2 * MAX_URL_LENGTH;
 
-/** Pure: the URL that a body names; null where it names none. @throws OutboundError url_invalid */
+/** Reads the URL that a body names; null where it names none. Pure. @throws OutboundError url_invalid */
 export function urlIn(bytes: Buffer): string | null {
   let said: unknown;
   try {

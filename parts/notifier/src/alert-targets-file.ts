@@ -53,7 +53,7 @@ export function forgetAlertTarget(place: TargetsPlace, name: string): boolean {
   return true;
 }
 
-/** As the target names it. */
+/** Names the file as the target names it. */
 export function caFileName(name: string): string {
   return `${name}.ca.crt`;
 }

@@ -1,6 +1,6 @@
 import type { Layout } from "@resontech/frame/layout";
 
-/** For the service and for the `podman` command against the same state. */
+/** Answers the environment for the service and for the `podman` command against the same state. */
 export function podmanEnvironment(layout: Layout): Record<string, string> {
   return {
     HOME: layout.data("podman", "home"),

@@ -56,7 +56,7 @@ function graphRoot(layout: Layout): string {
   return layout.run("podman", "graph");
 }
 
-/** Safe to repeat. Private: what is mounted beneath it must not come up at the storage's own path, too. */
+/** Mounts the storage at a second path. It is safe to repeat. The mount is private: what is mounted beneath it must not come up at the storage's own path, too. */
 function bindStorage(layout: Layout): void {
   const [storage, graph] = [layout.data("podman", "storage"), graphRoot(layout)];
   for (const folder of [storage, graph]) mkdirSync(folder, { recursive: true });

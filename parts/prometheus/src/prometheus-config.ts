@@ -87,7 +87,7 @@ export function renderPrometheusConfig(settings: PrometheusSettings): string {
   });
 }
 
-/** There is one of each here: neither address nor port becomes a label. */
+/** Labels all alike, for there is one of each here: neither address nor port becomes a label. */
 function oneInstance(): object {
   return {
     relabel_configs: [{ target_label: "instance", replacement: "appliance" }],

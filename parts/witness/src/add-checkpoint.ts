@@ -31,7 +31,7 @@ const OLD_LINE = /^old (0|[1-9][0-9]{0,15})$/;
 const HASH_LINE = /^[A-Za-z0-9+/]{43}=$/;
 const EMPTY_ROOT = new Frontier().root();
 
-/** Null for a body that is none. */
+/** Reads a request's old size, proof and checkpoint; null for a body that is none. */
 export function parseAddCheckpoint(body: Buffer): AddCheckpoint | null {
   const text = decoded(body);
   const blank = text?.indexOf("\n\n") ?? -1;

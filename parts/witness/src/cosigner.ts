@@ -73,7 +73,7 @@ export function policyLines(signers: readonly NoteSigner[], label = "w1"): strin
   return [...witnesses.map(({ line }) => line), ...(witnesses.length > 1 ? [group] : [])];
 }
 
-/** Null for a kind that the witness was made without, on a runtime that lacked it. */
+/** Reads a key; null for a kind that the witness was made without, on a runtime that lacked it. */
 async function readKey(path: string, type: KeyType): Promise<KeyObject | null> {
   if (type === KEY_TYPE.mlDsa44 && !(await exists(path))) return null;
   if (((await stat(path)).mode & 0o077) !== 0)

@@ -134,7 +134,7 @@ async function serve(dir: string, listen: string, files: Values): Promise<void> 
   );
 }
 
-/** Until the process ends, with all that it has under way: two would look at the same state, and each go on from it on its own. */
+/** Locks the witness until the process ends, with all that it has under way. Two would look at the same state, and each go on from it on its own. */
 async function lockWitness(dir: string): Promise<void> {
   process.chdir(dir);
   if ((await tryInstanceLock(".")) === null)

@@ -93,7 +93,7 @@ function refusal(status: number, reason: string, allow?: string): Reply {
   return { status, body: `${reason}\n`, allow, served: { status, reason } };
 }
 
-/** Null for one that is longer than any request is. */
+/** Reads all of a body; null for one that is longer than any request is. */
 async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -15,7 +15,7 @@ const HEADER = "c2sp.org/tlog-proof@v1";
 const EXTRA = /^extra ([A-Za-z0-9+/]+={0,2})$/;
 const INDEX = /^index (0|[1-9][0-9]{0,15})$/;
 
-/** Null for what is no proof with its leaf. */
+/** Reads a proof; null for what is no proof with its leaf. */
 export function parseTlogProof(text: string): TlogProof | null {
   const blank = text.indexOf("\n\n");
   const [header, extraLine = "", indexLine = "", ...proofLines] = text

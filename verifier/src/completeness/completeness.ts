@@ -212,7 +212,7 @@ export class Completeness {
   }
 }
 
-/** Null when it does not say what was lost. */
+/** Reads what was lost before a recovery; null when the entry does not say what. */
 function recoveredBy(detail: Detail): Recovered | null {
   const origin = originIn(detail, "prev_origin");
   const from = integerIn(detail, "prev_size");

@@ -75,7 +75,7 @@ export function lacksStarts({ releases, compared }: Binaries): boolean {
   return releases.length > 0 && compared === 0;
 }
 
-/** Null where there is nothing to tell: none was measured, and none was asked for. */
+/** Says how many starts were measured. Null where there is nothing to tell: none was measured, and none was asked for. */
 export function binariesText(binaries: Binaries): string | null {
   const { releases, starts, compared } = binaries;
   if (lacksStarts(binaries)) return "no start was measured that could be compared with the release";

@@ -63,7 +63,7 @@ export class Releases {
   }
 }
 
-/** Never an image's: no path holds a line's end. */
+/** Names a file by path and digest, never as an image is named: no path holds a line's end. */
 function fileName(path: string, sha256: string): string {
   return `${path}\n${sha256}`;
 }
@@ -71,7 +71,7 @@ function fileName(path: string, sha256: string): string {
 type ReleaseFile = { path: string; sha256: string };
 type ReleaseImage = { digest: string };
 
-/** Only what a start is compared with; all of it before anything is kept. @throws {@link Refused} */
+/** Reads only what a start is compared with; all of it before anything is kept. @throws {@link Refused} */
 function contentOf(bytes: Uint8Array): { files: ReleaseFile[]; images: ReleaseImage[] } {
   const envelope = readBoundedJson(bytes, MAX_RELEASE_BYTES, "the release");
   const encoded = memberOf(envelope, "payload");

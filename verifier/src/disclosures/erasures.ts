@@ -23,7 +23,7 @@ type JudgedEntry = {
 
 const TYPES = ["privacy.erasure", "privacy.retention"];
 
-/** By shard; null for an entry that states no erasure. */
+/** Reads what was erased, by shard; null for an entry that states no erasure. */
 export function statedBy({ type, phase, detail = {} }: Leaf): Map<string, Stated> | null {
   if (!TYPES.includes(type) || phase !== "completed") return null;
   const stated = new Map<string, Stated>();
@@ -38,7 +38,7 @@ export function statedBy({ type, phase, detail = {} }: Leaf): Map<string, Stated
   return stated;
 }
 
-/** Null when the proof is of no erasure, or can't be read. */
+/** Reads what another shard's entry says was erased; null when the proof is of no erasure, or can't be read. */
 export function erasureElsewhere({
   checkpoint,
   index,

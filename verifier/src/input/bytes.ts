@@ -27,7 +27,7 @@ export function utf8(text: string): Uint8Array {
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-/** Null for what is no UTF-8. */
+/** Decodes UTF-8; null for what is none. */
 export function textOf(bytes: Uint8Array): string | null {
   try {
     return decoder.decode(bytes);
@@ -73,7 +73,7 @@ export function base64(bytes: Uint8Array): string {
 
 const BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** Null for what is not the one base64 of its bytes: padded, and without bits that say nothing. */
+/** Decodes a text. Null for what is not the one base64 of its bytes: padded, and without bits that say nothing. */
 export function fromBase64(text: string): Uint8Array | null {
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 !== 0) return null;
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
@@ -88,7 +88,7 @@ export function u64(value: number): Uint8Array {
   return bytes;
 }
 
-/** Null above 2^53 - 1. */
+/** Reads eight bytes as a number, the highest first; null above 2^53 - 1. */
 export function readU64(bytes: Uint8Array, at: number): number | null {
   const value = new DataView(bytes.buffer, bytes.byteOffset + at, 8).getBigUint64(0);
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : null;

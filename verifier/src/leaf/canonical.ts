@@ -58,7 +58,7 @@ function keepsProfile(value: unknown, depth: number): boolean {
   return true;
 }
 
-/** Null when the text is canonical; else what is wrong and where. The text must be well-formed Unicode. */
+/** Says what is wrong and where; null when the text is canonical. The text must be well-formed Unicode. */
 export function canonicalFault(text: string): string | null {
   let at = 0;
 
@@ -142,7 +142,7 @@ export function canonicalFault(text: string): string | null {
   return at === text.length ? null : `something follows the value at character ${at}`;
 }
 
-/** Of the token between two places; few names have an escape in them. */
+/** Reads the token between two places; few names have an escape in them. */
 function nameIn(text: string, start: number, end: number): string {
   const inner = text.slice(start + 1, end - 1);
   return inner.includes("\\") ? (JSON.parse(text.slice(start, end)) as string) : inner;

@@ -8,12 +8,12 @@ export type Detail = Readonly<Record<string, unknown>>;
 const MAX_NAME = 64;
 const MAX_ORIGIN = 255;
 
-/** Null for what is no name. */
+/** Reads a member's text; null for what is no name. */
 export function nameIn(detail: Detail, member: string): string | null {
   return textIn(detail, member, MAX_NAME);
 }
 
-/** Null for what can't be a log's name. */
+/** Reads a member's text; null for what can't be a log's name. */
 export function originIn(detail: Detail, member: string): string | null {
   return textIn(detail, member, MAX_ORIGIN);
 }
@@ -23,19 +23,19 @@ function textIn(detail: Detail, member: string, maxLength: number): string | nul
   return typeof value === "string" && value.length <= maxLength ? value : null;
 }
 
-/** Null for what is no integer within ±(2⁵³−1). */
+/** Reads a member's number; null for what is no integer within ±(2⁵³−1). */
 export function integerIn(detail: Detail, member: string): number | null {
   const value = Object.hasOwn(detail, member) ? detail[member] : null;
   return Number.isSafeInteger(value) ? Number(value) : null;
 }
 
-/** Null for what is no list; members of it that are no objects count as empty ones. */
+/** Reads a member's list. Null for what is no list; members of it that are no objects count as empty ones. */
 export function objectsIn(detail: Detail, member: string): Detail[] | null {
   const value = Object.hasOwn(detail, member) ? detail[member] : null;
   return Array.isArray(value) ? value.map((one) => (isDetail(one) ? one : {})) : null;
 }
 
-/** Null for what is no list; members of it that are no names are left out. */
+/** Reads a member's list. Null for what is no list; members of it that are no names are left out. */
 export function namesIn(detail: Detail, member: string): string[] | null {
   const value = Object.hasOwn(detail, member) ? detail[member] : null;
   return Array.isArray(value)

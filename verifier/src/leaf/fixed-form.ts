@@ -9,7 +9,7 @@ const PART = /(\[[^\]]+\]|\\.|[^\\[\](){}*+?.|^$])(?:\{([0-9]+)\})?/uy;
 const ASCII = 0x80;
 const forms = new Map<string, FixedForm | null>();
 
-/** Null for a pattern of another kind. */
+/** Reads the places of a pattern, once; null for a pattern of another kind. */
 export function fixedForm(pattern: string): FixedForm | null {
   const known = forms.get(pattern);
   if (known !== undefined) return known;

@@ -141,7 +141,7 @@ function formReader(form: FixedForm): ReadPlain {
   };
 }
 
-/** For strings that nobody reads: judged, and not made. */
+/** Makes a reader for strings that nobody looks at: it judges them, and makes none. */
 export function plainSkipper(form: FixedForm): ReadPlain {
   return (cursor) => {
     const { bytes, at } = cursor;

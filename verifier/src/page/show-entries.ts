@@ -22,7 +22,7 @@ const EXAMPLES: Readonly<Record<(typeof LISTING_OPTIONS)[number], string>> = {
   to: "2026-11-30",
 };
 
-/** Null where nothing may be listed. @param signal aborted once another check begins */
+/** Builds the form and the table of entries; null where nothing may be listed. @param signal aborted once another check begins */
 export function entriesSection(
   file: File,
   report: Report,

@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 
 const READ_BYTES = 1_048_576;
 
-/** In one buffer: a piece is valid until the next one is asked for. There is nothing to do meanwhile, so no other thread reads it. */
+/** Reads into one buffer: a piece is valid until the next one is asked for. There is nothing to do meanwhile, so no other thread reads it. */
 export async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
   const file = openSync(path, "r");
   try {

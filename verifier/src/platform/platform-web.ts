@@ -38,7 +38,7 @@ export const webPlatform: Platform = {
   },
 };
 
-/** Null: the page was opened in a way in which the browser gives no cryptography. */
+/** Imports a key. Null says that the page was opened in a way in which the browser gives no cryptography. */
 async function imported(
   algorithm: SignatureAlgorithm,
   publicKey: Bytes,

@@ -79,7 +79,7 @@ ${NOT_PROVEN}`;
 
 const STRETCHES_SHOWN = 20;
 
-/** For people. Every character that could move the cursor, change direction or hide is shown as its code. */
+/** Renders a report for people. Every character that could move the cursor, change direction or hide is shown as its code. */
 export function renderText(report: Report): string {
   const {
     verdicts,

@@ -18,7 +18,7 @@ export type Picture = {
   left: number;
 };
 
-/** Null for a log of no length, or one that was not read to its end. */
+/** Draws the log's time as lanes; null for a log of no length, or one that was not read to its end. */
 export function pictureOf({ from, to, findings, lapses }: Report): Picture | null {
   if (from === null || to === null || findings === null) return null;
   const [startMs, endMs] = [Date.parse(from), Date.parse(to)];

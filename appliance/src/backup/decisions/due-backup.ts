@@ -20,7 +20,7 @@ const MINUTE_MS = 60_000;
 const AGAIN_MS = 5 * MINUTE_MS;
 export const EVERY_MINUTES = { least: 5, most: 7 * 24 * 60 };
 
-/** From the beginning of the last run, so that a backup that takes long does not move the next. */
+/** Counts from the beginning of the last run, so that a backup that takes long does not move the next. */
 export function isBackupDue(
   { everyMinutes }: BackupSchedule,
   { begunAtMs, taken, failed }: BackupState,

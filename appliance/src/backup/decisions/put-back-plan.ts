@@ -44,7 +44,7 @@ export function putBackPlan(
   };
 }
 
-/** Of `data/`, by name; what is not among them is replaced. */
+/** Maps names in `data/` to what a restore does with them; what is not among them is replaced. */
 function rulesOf(declared: readonly PartDeclaration[]): Map<string, OnRestore> {
   const ofParts = declared.flatMap((part) => {
     const rule = part.data?.onRestore ?? (part.data?.isBackedUp === false ? "stays-at-home" : null);

@@ -20,7 +20,7 @@ export type FollowAppliance = Pick<PartContext, "config" | "layout"> & {
 };
 type Wanted = { target: string; signer: string };
 
-/** Until `signal`. What fails is tried again. @throws what no other try mends */
+/** Follows until `signal`, and tries again what fails. @throws what no other try mends */
 export async function followAppliance(
   context: FollowAppliance,
   signal: AbortSignal,
@@ -78,7 +78,7 @@ async function followOnto(
   );
 }
 
-/** Null: nothing is to be followed. */
+/** Reads what is to be followed; null where nothing is. */
 function readWanted({ layout }: FollowAppliance): Wanted | null {
   const schedule = readBackupSchedule(layout);
   if (schedule === null) return null;

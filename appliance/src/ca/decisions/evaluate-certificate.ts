@@ -135,7 +135,7 @@ function requireKind({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): vo
     );
 }
 
-/** From the certificate to an authority, each signed by the next. */
+/** Finds the way from the certificate to an authority, each signed by the next. */
 function wayUp(
   leaf: X509Certificate,
   between: readonly X509Certificate[],

@@ -53,7 +53,7 @@ function addressOf(bytes: Buffer): string | null {
   return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1);
 }
 
-/** Without sign the seconds reach to 2106; init(1) clears the time of what has ended. */
+/** Answers milliseconds since 1970; null for what has ended, whose time init(1) clears. Without sign the seconds reach to 2106. */
 function timeOf(seconds: number, microseconds: number): number | null {
   if (seconds === 0) return null;
   return (

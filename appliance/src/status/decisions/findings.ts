@@ -29,7 +29,7 @@ export type StatusFacts = {
   of: Omit<FindingFacts, "isHealthy">;
 };
 
-/** Of one theme, findings of the appliance stand before those of its parts. */
+/** Lists faults before warnings, and both by theme. Of one theme, findings of the appliance stand before those of its parts. */
 export function findingsOf(facts: StatusFacts, declared: readonly PartDeclaration[]): Finding[] {
   const isHealthy = (name: string): boolean =>
     facts.parts.some((part) => part.name === name && part.phase === "healthy");

@@ -22,7 +22,7 @@ const TIME_BYTES = 8;
 /** tlog-cosignature, "ML-DSA-44 signed message". */
 const SUBTREE_LABEL = Buffer.from("subtree/v1\n\0", "latin1");
 
-/** Null for what is no checkpoint of three lines. */
+/** Reads a note; null for what is no checkpoint of three lines. */
 export function parseCheckpoint(note: string): SignedCheckpoint | null {
   const checkpoint = parseAnyCheckpoint(note);
   return checkpoint?.extension === "" ? checkpoint : null;

@@ -13,7 +13,7 @@ export const MAX_NOTE_BYTES = 65_536;
 export const MAX_SIGNATURES = 64;
 const LINE = /^— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})$/u;
 
-/** Null for what is no signed note within the limits. */
+/** Reads text and signatures; null for what is no signed note within the limits. */
 export function parseNote(note: string): SignedNote | null {
   if (Buffer.byteLength(note) > MAX_NOTE_BYTES || !note.isWellFormed()) return null;
   // oxlint-disable-next-line no-control-regex -- control characters are what a note must not have

@@ -21,7 +21,7 @@ export async function currentSlug(auditDir: string): Promise<string | null> {
   return slug;
 }
 
-/** From now on this one is written; durable when it resolves. */
+/** Makes this shard the one that is written from now on; durable when it resolves. */
 export async function setCurrentSlug(auditDir: string, slug: string): Promise<void> {
   await replaceFile(join(auditDir, "current"), `${slug}\n`, 0o440);
 }

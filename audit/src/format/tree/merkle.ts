@@ -7,7 +7,7 @@ const NODE = Buffer.alloc(1 + 2 * HASH_BYTES, 0x01);
 /** MTH({}) = SHA-256(""). */
 const EMPTY_ROOT = createHash("sha256").digest();
 
-/** By way of a string, because a digest that is given as bytes has memory of its own, which costs more than hashing them. */
+/** Hashes by way of a string: a digest given as bytes has memory of its own, which costs more than hashing them. */
 function sha256(bytes: Uint8Array): Buffer {
   return Buffer.from(hash("sha256", bytes, "latin1"), "latin1");
 }

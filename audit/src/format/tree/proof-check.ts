@@ -4,7 +4,7 @@ import { HASH_BYTES, hashNode } from "./merkle.ts";
 /** A tree of 2^53 leaves needs no more; tlog-witness allows 63 lines. */
 export const MAX_PROOF_HASHES = 63;
 
-/** Where a tree of `size > 1` leaves is split: the largest power of two below its size. */
+/** Answers where a tree of `size > 1` leaves is split: the largest power of two below its size. */
 export function splitOf(size: number): number {
   let left = 1;
   while (left * 2 < size) left *= 2;

@@ -45,7 +45,7 @@ export function readTime(
   return Number.isNaN(ms) || ms < 0 ? null : { ms, isRelative: false };
 }
 
-/** Null for a day that no calendar has. */
+/** Answers the Unix milliseconds at which a day begins; null for a day before 1970, or one that no calendar has. */
 function midnightOf(day: string): number | null {
   const ms = Date.parse(`${day}T00:00:00Z`);
   return Number.isNaN(ms) || ms < 0 || !new Date(ms).toISOString().startsWith(day) ? null : ms;

@@ -42,7 +42,7 @@ export function takeBegun(): Then | null {
   return kept === null ? null : (JSON.parse(kept) as Then);
 }
 
-/** In words, for who did it. @throws Problem */
+/** Goes on after the signature, and says what was done in words for who did it. @throws Problem */
 export async function goOn(then: Then): Promise<string> {
   if ("signed" in then)
     return "You have signed the request. Somebody else must approve it within 72 hours.";

@@ -22,7 +22,7 @@ export function servingText(state: ServingState | null, wakeMs: number | null = 
   return wakeMs === null ? SERVING[state] : `${SERVING[state]} in about ${timeText(wakeMs)}`;
 }
 
-/** Of a second. */
+/** Writes a rate per second. */
 export function rateText(perSecond: number): string {
   return perSecond === 0 ? "0" : perSecond.toFixed(perSecond < 10 ? 2 : 0);
 }

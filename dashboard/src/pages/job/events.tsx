@@ -27,7 +27,7 @@ const COLUMNS: Column<Event>[] = [
   { title: "Attempt", of: ({ attempt }) => attempt ?? "", isNumber: true },
 ];
 
-/** Newest first. */
+/** Shows the events, newest first. */
 export function Events({ events }: { events: readonly Event[] }) {
   return (
     <Table

@@ -12,7 +12,7 @@ import { useAction } from "../../ui/use-action.ts";
 import { useKept } from "../../ui/use-kept.ts";
 import styles from "./job-page.module.css";
 
-/** Where outputs leave by approval alone, whoever asks reads these versions for a day after somebody approved. */
+/** Asks for a release. Where outputs leave by approval alone, whoever asks reads these versions for a day after somebody approved. */
 export function RequestExport({ jobId, outputs }: { jobId: string; outputs: TaskOutputsReply }) {
   const [draft, setDraft] = useKept<{ keys: string[] | null; reason: string }>(
     `rt-export-${jobId}`,

@@ -20,7 +20,7 @@ import styles from "./jobs-page.module.css";
 
 type Pages = InfiniteData<JobListReply, number | undefined>;
 
-/** Where is mine? */
+/** Lists jobs for somebody who asks: where is mine? */
 export function JobsPage() {
   const { projects } = useSession();
   const [search] = useSearchParams();

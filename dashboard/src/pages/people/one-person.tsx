@@ -12,7 +12,7 @@ import { ChoosePerson } from "./choose-person.tsx";
 
 type Project = PersonReply["projects"][number];
 
-/** For a security officer: what a lead gave somebody by mistake ends here, and a person's own request is answered. */
+/** Lets a security officer end what a lead gave somebody by mistake, and answer a person's own request. */
 export function OnePerson({
   people,
   again,

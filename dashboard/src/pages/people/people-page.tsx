@@ -79,7 +79,7 @@ export function PeoplePage() {
   );
 }
 
-/** Of one person at a time: to look is a fact of the log. */
+/** Shows the sessions of one person at a time: to look is a fact of the log. */
 function Sessions({ people }: { people: readonly PersonReply[] }) {
   const [userId, setUserId] = useState("");
   const person = people.find(({ id }) => id === userId);

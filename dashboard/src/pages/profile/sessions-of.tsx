@@ -15,7 +15,7 @@ const WORDS: Record<PersonSession["kind"], string> = {
   other: "nowhere any more",
 };
 
-/** Where somebody is signed in. To list that is a fact of the audit log, so the list waits until it is asked for. */
+/** Shows where somebody is signed in. To list that is a fact of the audit log, so the list waits until it is asked for. */
 export function SessionsOf({ userId, name }: { userId: string; name: string }) {
   const [isOpen, setOpen] = useState(false);
   if (isOpen) return <SessionList userId={userId} name={name} />;

@@ -34,7 +34,7 @@ export async function upload(
   await complete({ key, uploadId, parts }, named, file.size);
 }
 
-/** After an answer that was lost the upload may be done and no more, or somebody gave it up: the object says which. */
+/** Completes the upload. After an answer that was lost it may be done and no more, or somebody gave it up: the object says which. */
 async function complete(
   body: { key: string; uploadId: string; parts: { PartNumber: number; ETag: string }[] },
   named: { project?: string },

@@ -1,6 +1,6 @@
 /** Pure: which of two versions is the newer one, as https://semver.org/#spec-item-11 has it. */
 
-/** Below zero where `a` is the older one, zero where none is. */
+/** Compares two versions: below zero where `a` is the older one, zero where none is. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [parse(a), parse(b)];
   for (let at = 0; at < left.numbers.length; at++) {

@@ -24,7 +24,7 @@ export type End = {
   limits: { memoryBytes: number; diskBytes: number };
 };
 
-/** Null when the payload did all it had to. */
+/** Says why a container failed; null when the payload did all it had to. */
 export function evaluateEnd({
   exitCode,
   oomKilled,

@@ -56,7 +56,7 @@ const XID =
   /^NVRM: Xid \((?:PCI:)?([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2})(?:\.[0-7])?\): (\d{1,4}),? ?(.*)/i;
 const AMD = /^amdgpu ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2})\.[0-7]: amdgpu: (.*)/i;
 
-/** Null for a record that says nothing of an accelerator's health. What a program wrote into the log is none of the kernel's. */
+/** Reads a record; null for one that says nothing of an accelerator's health. What a program wrote into the log is none of the kernel's. */
 export function kernelEvent(record: string): KernelEvent | null {
   const [, priority = "", sequence = "", text = ""] = RECORD.exec(record) ?? [];
   if (priority === "" || Number(priority) >= FACILITIES) return null;

@@ -12,7 +12,7 @@ const CONSTANT = /(?<=[[:,]\s*)(-?Infinity|NaN)(?=\s*[,\]}])/g;
 /** `json`: one JSON object of at most 4 KiB. `problem`: why it is not what the line said; null where it is. */
 export type PrintedMetric = { json: string; problem: string | null };
 
-/** Null for a line that is no metric. */
+/** Reads a metric that a member printed; null for a line that is none. */
 export function printedMetric(line: string): PrintedMetric | null {
   if (!line.startsWith(WORD)) return null;
   const said = line.slice(WORD.length).trim();

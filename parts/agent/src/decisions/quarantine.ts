@@ -56,7 +56,7 @@ export function quarantineAtStart(kept: Quarantine | null, bootId: string): Quar
   return { ...fresh, seen: [], entries: [], undrains: kept?.undrains ?? null };
 }
 
-/** After a record of the kernel's log. The first reason of a device stays: what follows is its consequence. */
+/** Takes a record of the kernel's log into account. The first reason of a device stays: what follows is its consequence. */
 export function afterKernelEvent(state: Quarantine, event: KernelEvent): Quarantine {
   if (event.sequence <= state.sequence) return state;
   const hit = state.seen.filter(({ bus, vendor }) => bus === event.bus && vendor === event.vendor);
@@ -100,7 +100,7 @@ export function afterLook(
   return { ...state, seen, entries };
 }
 
-/** After an operator's word, which is that all devices are well; those that are gone are forgotten. */
+/** Takes an operator's word into account, which is that all devices are well; those that are gone are forgotten. */
 export function afterUndrain(
   state: Quarantine,
   undrains: number,

@@ -49,7 +49,7 @@ export function withTrial(
   }
 }
 
-/** For whoever installs the node. */
+/** Tells whoever installs the node what became of a trial. */
 export function trialTold(worker: string, result: TrialResult | undefined): WorkerTrial {
   if (result === undefined) return { worker, state: "due", why: null, image: null };
   const { state } = result;

@@ -18,7 +18,7 @@ const NEXT_CERTIFICATE = "next-node.crt";
 const NEXT_KEY = "next-node.key";
 const LOOK_MS = 3_600_000;
 
-/** Safe to repeat from any point: the certificate comes last, and while it lies there the key that is missing has taken its place already. */
+/** Puts the next certificate and its key in force. It is safe to repeat from any point: the certificate comes last. While it lies there, a key that is missing has taken its place already. */
 export function takeNextCertificate(dataDir: string): void {
   const file = (name: string): string => join(dataDir, name);
   if (!existsSync(file(NEXT_CERTIFICATE))) return rmSync(file(NEXT_KEY), { force: true });

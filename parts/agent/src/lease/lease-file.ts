@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { toMs, toNs } from "../boot-clock.ts";
 import type { NodeDisk } from "../disk/node-disk.ts";
 
-/** In memory, and the same for every appliance of this name: a mount of it tells nothing of where an agent keeps its data. */
+/** Answers a folder in memory, the same for every appliance of this name: mounted, it tells nothing of where an agent keeps its data. */
 export function leaseFolder(instance: string): string {
   return join("/run/resontech", instance, "lease");
 }

@@ -45,7 +45,7 @@ export async function drainMember(member: MemberContext): Promise<void> {
   journal.note({ phase: "releasing" }, { kind: "outputs-uploaded", keys });
 }
 
-/** Where hints send people. A member whose log can't be stored has done its part nevertheless. */
+/** Stores the end of what was printed, where hints send people. A member whose log can't be stored has done its part nevertheless. */
 async function storePrinted(
   { tools, ref, enclosure, abandoned }: MemberContext,
   key: string,
@@ -92,7 +92,7 @@ async function storeOwnFiles(
   }
 }
 
-/** Until it is stored or refused for good; the coordinator's deadline bounds the tries. */
+/** Tries until a file is stored or refused for good; the coordinator's deadline bounds the tries. */
 async function upload(
   member: MemberContext,
   file: JobFile,

@@ -201,7 +201,7 @@ export class Member {
   }
 }
 
-/** As it reaches whoever submitted the job. */
+/** Words a failure as it reaches whoever submitted the job. */
 function forPeople(failure: Failure, { hiddenPaths }: Pick<Substrate, "hiddenPaths">): Failure {
   const plain = (text: string): string => withoutHostPaths(text, hiddenPaths);
   const detail = failure.detail === undefined ? {} : { detail: plain(failure.detail) };

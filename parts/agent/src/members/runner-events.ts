@@ -114,7 +114,7 @@ function parse(line: string): Record<string, unknown> | null {
   }
 }
 
-/** Of a long text its end: there a traceback says what was raised. */
+/** Takes the end of a text that is too long: there a traceback says what was raised. */
 function textOf(value: unknown, maxChars: number): string {
   return typeof value === "string" ? value.slice(-maxChars) : "";
 }

@@ -127,7 +127,7 @@ async function stageInputs(member: MemberContext, progress: TransferProgress): P
   }
 }
 
-/** Where an input that stays a file lies; a target that would leave its place is refused. */
+/** Answers where an input that stays a file lies; a target that would leave its place is refused. */
 function targetOf(
   input: { kind: Exclude<StagedInput["kind"], "shard">; target: string },
   area: Area,

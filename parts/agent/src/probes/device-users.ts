@@ -34,7 +34,7 @@ function openDevices(folder: string): Set<number> {
   return held;
 }
 
-/** Null for what is no device file, or is gone. */
+/** Answers the number by which the kernel knows a device file; null for what is none, or is gone. */
 function deviceNumber(file: string | null): number | null {
   try {
     const stat = file === null ? null : statSync(file);

@@ -103,7 +103,7 @@ function inBytes(used: number, memoryBytes: number): number {
   return Math.round(used * MIB <= memoryBytes ? used * MIB : used);
 }
 
-/** Of the device; what is told by tile alone is summed for memory and errors, and else the highest counts. */
+/** Reads the metrics of a device. What is told by tile alone is summed for memory and errors, and else the highest counts. */
 function metricsOf(stats: unknown): ReadonlyMap<string, number> {
   const metrics = new Map<string, number>();
   for (const tile of listOf(at(stats, "tile_level")))

@@ -122,7 +122,7 @@ function toDevice(
   };
 }
 
-/** Of what only changes when the node does: free disk is told with every beat. */
+/** Hashes what only changes when the node does: free disk is told with every beat. */
 export function inventoryDigest(inventory: Inventory): string {
   const lasting = { ...inventory, diskFreeBytes: 0 };
   return createHash("sha256").update(JSON.stringify(lasting)).digest("hex");

@@ -35,7 +35,7 @@ export async function readTopologyText(): Promise<string> {
   }
 }
 
-/** By device. The field is of drivers from 510 on; an older tool refuses it, and so may a broken one, whose other answer tells why. */
+/** Reads the compute capability by device. The field is of drivers from 510 on; an older tool refuses it, and so may a broken one, whose other answer tells why. */
 async function readCapabilities(): Promise<ReadonlyMap<string, string>> {
   try {
     const query = ["--query-gpu=uuid,compute_cap", "--format=csv,noheader"];
@@ -67,7 +67,7 @@ const parser = new XMLParser({
 /** A part of a device: `1g.5gb`, and the handle that engines know it by. */
 type MigHandle = { profile: string; device: string };
 
-/** Of `nvidia-smi -L`, by the device's handle and the part's index. Drivers before 470 give parts no handle of their own; these are left out. */
+/** Reads `nvidia-smi -L`, by the device's handle and the part's index. Drivers before 470 give parts no handle of their own; these are left out. */
 export function parseMigList(list: string): ReadonlyMap<string, MigHandle> {
   const handles = new Map<string, MigHandle>();
   let gpu = "";

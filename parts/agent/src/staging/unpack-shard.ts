@@ -121,7 +121,7 @@ async function unpackEntry(
   }
 }
 
-/** To the first byte of the content, past a head that must be where the directory says. */
+/** Skips to the first byte of the content, past a head that must be where the directory says. */
 async function reachContent(
   feed: ByteFeed,
   { relativeOffsetOfLocalHeader: at }: yauzl.Entry,

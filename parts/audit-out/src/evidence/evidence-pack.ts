@@ -306,7 +306,7 @@ function sha256Of(content: string | Buffer): string {
   return createHash("sha256").update(content).digest("hex");
 }
 
-/** As `sha256sum --check` reads it. */
+/** Writes a line as `sha256sum --check` reads it. */
 function sumLine(sha256: string, file: string): string {
   return `${sha256}  ${file}\n`;
 }

@@ -10,7 +10,7 @@ export type NamedApproval = {
   isSinglePerson: boolean;
 };
 
-/** Of an effect, by its detail; of an entry about the request itself, by its object. Null for all else. Names that nothing proves are none of these. */
+/** Finds the request: of an effect by its detail, of an entry about the request itself by its object. Null for all else. Names that nothing proves are none of these. */
 export function approvalOf({ detail = {}, object }: AuditEvent): NamedApproval | null {
   const { approval, requester, approvers, single_person: single } = detail;
   const id = textOf(approval) ?? (object.kind === "approval" ? object.id : null);

@@ -34,7 +34,7 @@ export async function proveEvent(
   throw new LogDamagedError(index, "no checkpoint bears the entry out");
 }
 
-/** Null while there is none, and for one that the log's own key has not signed. */
+/** Reads what witnesses saw last; null while there is none, and for one that the log's own key has not signed. */
 async function readWitnessed(
   logDir: string,
   openNote: (note: Buffer) => TrustedCheckpoint,

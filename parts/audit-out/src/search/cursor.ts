@@ -17,7 +17,7 @@ export function encodeCursor(at: Position, filters: readonly EventFilter[]): str
   );
 }
 
-/** Null for what is no cursor of a query with these very filters. */
+/** Reads a cursor; null for what is none of a query with these very filters. */
 export function decodeCursor(cursor: string, filters: readonly EventFilter[]): Position | null {
   if (cursor.length > MAX_CURSOR_CHARACTERS) return null;
   const [, slug = "", index = "", digest = ""] =

@@ -54,7 +54,7 @@ export function boundColumns(filter: EventFilter): LeadingColumn[] {
   return LEADING_COLUMNS.filter((column) => filter[column] !== undefined);
 }
 
-/** From the first id that begins so to the first text behind all of them: no id has a character above this one. */
+/** Spans from the first id that begins so to the first text behind all of them: no id has a character above `~`. */
 export function idsThatBegin(prefix: string): [from: string, to: string] {
   return [prefix, `${prefix}~`];
 }

@@ -22,7 +22,7 @@ export function peopleOf({ type, object, detail = {} }: AuditEvent): string[] {
   ]);
 }
 
-/** Null where nobody had to agree. */
+/** Answers the id of an event's request; null where nobody had to agree. */
 export function approvalOf({ object, detail = {} }: AuditEvent): string | null {
   if (object.kind === "approval") return object.id;
   const { approval } = detail;

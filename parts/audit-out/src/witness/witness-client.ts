@@ -270,7 +270,7 @@ export class WitnessRefused extends Error {
 /** `note`: with the log's own signatures. */
 type Head = { checkpoint: SignedCheckpoint; note: string; logDir: string };
 
-/** Null while a shard is being made. Not judged: a witness does that, and auditd what comes back. */
+/** Reads the newest checkpoint; null while a shard is being made. It does not judge: a witness does that, and auditd what comes back. */
 async function readHead(logDir: string): Promise<Head | null> {
   const note = await readFile(join(logDir, "checkpoint"), "utf8").catch(() => null);
   const checkpoint = note === null ? null : parseCheckpoint(note);

@@ -74,7 +74,7 @@ export async function missingOf(
   );
 }
 
-/** Null when it is not there. @throws LogDamagedError when the log did not sign it */
+/** Reads a checkpoint of the log; null when it is not there. @throws LogDamagedError when the log did not sign it */
 async function readOwn(
   logDir: string,
   name: string,

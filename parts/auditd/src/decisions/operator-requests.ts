@@ -10,7 +10,7 @@ const VERBS: ReadonlySet<unknown> = new Set(
   AuditControlRequest.anyOf.map(({ properties }) => properties.verb.const),
 );
 
-/** As a record names what was asked for: `auditd open-shard`, or `auditd` alone for what is no request. Never what somebody wrote in a verb's place. */
+/** Names what was asked for as a record does: `auditd open-shard`, or `auditd` alone for what is no request. It never says what somebody wrote in a verb's place. */
 export function actionOf(request: unknown): string {
   const verb =
     typeof request === "object" && request !== null && "verb" in request ? request.verb : null;

@@ -160,7 +160,7 @@ function countedBefore(origin: string): string {
   return `${origin.slice(0, origin.lastIndexOf("/") + 1)}${year}${before > 1 ? `-${before}` : ""}`;
 }
 
-/** Of two that say the same size the one that says the root. */
+/** Picks the largest size that was seen; of two that say the same size the one that says the root. */
 function mostOf(
   origin: string,
   seen: readonly Seen[],

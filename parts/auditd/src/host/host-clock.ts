@@ -59,7 +59,7 @@ export class HostClock {
   }
 }
 
-/** Of the wall clock against the monotonic one. */
+/** Answers how far the wall clock is ahead of the monotonic one, in milliseconds. */
 function offsetNow(): number {
   return Date.now() - performance.now();
 }

@@ -32,7 +32,7 @@ export async function readUsedApprovals(keysDir: string): Promise<UsedApproval[]
   );
 }
 
-/** Durable when it resolves. */
+/** Writes which approvals are used up; durable when it resolves. */
 export async function writeUsedApprovals(
   keysDir: string,
   used: readonly UsedApproval[],

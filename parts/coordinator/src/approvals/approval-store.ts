@@ -35,7 +35,7 @@ export function findApproval(db: ReadHandle, id: string): Approval | null {
   return row === undefined ? null : approvalOf(row);
 }
 
-/** Newest first. */
+/** Lists approvals, newest first. */
 export function listApprovals(db: ReadHandle, filter: RowFilter, limit: number): Approval[] {
   const { sql, values } = whereOf(filter, { userId: "requester_id", projectId: "project_id" });
   return db
@@ -58,7 +58,7 @@ export function insertApproval(db: WriteHandle, approval: Approval): void {
   });
 }
 
-/** False where somebody else was faster. An id stands in one of both tables. */
+/** Writes the answer; false where somebody else was faster. An id stands in one of both tables. */
 export function answerApproval(
   db: WriteHandle,
   id: string,

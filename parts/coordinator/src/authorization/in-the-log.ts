@@ -67,7 +67,7 @@ export function behalfOf(caller: Caller | null): string | undefined {
   return caller?.kind === "key" ? caller.userId : undefined;
 }
 
-/** Of the project that the caller came with; empty where it came with none. */
+/** Names the project that the caller came with; empty where it came with none. */
 export function projectDetail(caller: Caller | null): { project?: string } {
   const project = caller !== null && isUserCaller(caller) ? caller.projectId : "";
   return project.length > 0 ? { project } : {};

@@ -30,7 +30,7 @@ const NAMED_TYPES: ReadonlySet<string> = new Set([
   "Service",
 ]);
 
-/** In order of files. @throws PolicySetInvalid */
+/** Reads policies in the order of their files. @throws PolicySetInvalid */
 export function parsePolicies(files: PolicyFiles): Policy[] {
   const policies = [...files]
     .filter(([name]) => name !== SCHEMA_FILE)

@@ -10,7 +10,7 @@ const FOLDER = import.meta.filename.endsWith(".ts")
 let shipped: PolicySet | null = null;
 let inForce: PolicySet | null = null;
 
-/** Of the release. @throws PolicySetInvalid */
+/** Reads the release's own policies, once. @throws PolicySetInvalid */
 export function shippedPolicies(): PolicySet {
   shipped ??= PolicySet.load(readPolicyFiles(FOLDER));
   return shipped;
@@ -21,7 +21,7 @@ export function policiesInForce(): PolicySet {
   return inForce ?? shippedPolicies();
 }
 
-/** From the next decision on. */
+/** Puts policies in force from the next decision on. */
 export function putInForce(policies: PolicySet): void {
   inForce = policies;
 }

@@ -87,7 +87,7 @@ function sha256(text: string): string {
   return createHash("sha256").update(text, "utf8").digest("hex");
 }
 
-/** As the C locale sorts; names are ASCII. */
+/** Compares as the C locale sorts; names are ASCII. */
 function byBytes(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -27,7 +27,7 @@ export type ChangedDecision = {
 const OWN = "own";
 const ELSEWHERE: RowOwner = { userId: "another", node: "another", projectId: "elsewhere" };
 
-/** In the order given; those that stay as they are left out. */
+/** Lists the decisions that change, in the order given; those that stay as they are left out. */
 export function changedDecisions(
   inForce: PolicySet,
   proposed: PolicySet,

@@ -51,7 +51,7 @@ export class FindingsWatch implements Disposable {
   }
 }
 
-/** Of what people would see change; what moves with each second is left out. */
+/** Hashes what people would see change; what moves with each second is left out. */
 function digestOf(health: CoordinatorHealth, jobs: Record<string, number>): string {
   const { bus, database, storage, brake, plannedStopUntil, hasApprover, endingKeys } = health;
   const nodes = health.nodes.map(

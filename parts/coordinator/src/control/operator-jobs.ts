@@ -26,7 +26,7 @@ const JOBS = `SELECT j.id, j.kind, u.username, j.state, j.state_since, j.created
     coalesce((SELECT max(num_rounds) FROM rounds r WHERE r.job_id = j.id), j.num_rounds) AS rounds
   FROM jobs j JOIN users u ON u.id = j.user_id`;
 
-/** Newest first. */
+/** Lists an operator's view of jobs, newest first. */
 export function operatorJobs(
   db: ReadHandle,
   { living, limit }: { living: boolean; limit: number },

@@ -102,7 +102,7 @@ export function answerFront({
   };
 }
 
-/** Null while the engine has no such bucket: its row is written first. */
+/** Asks how much a bucket holds; null while the engine has no such bucket: its row is written first. */
 async function usedBytesOf(
   store: AnswerFrontDeps["store"],
   bucket: string,

@@ -28,7 +28,7 @@ export function asWritten<T>(read: () => T): T {
   }
 }
 
-/** Without the members that nobody gave. */
+/** Leaves out the members that nobody gave. */
 export function definedOf<T extends object>(
   given: T,
 ): { [K in keyof T]?: Exclude<T[K], undefined> } {

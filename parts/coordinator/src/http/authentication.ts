@@ -172,7 +172,7 @@ async function callerOfCookie(
   return isOwnPage ? caller : "csrf_refused";
 }
 
-/** Null for what is no access token. A token's own faults are not told apart: whoever made it up learns nothing. */
+/** Finds whose access token it is; null for what is none. A token's own faults are not told apart: whoever made it up learns nothing. */
 async function bearerOf(
   { tokens }: AuthenticationOptions,
   header: string | undefined,
@@ -190,7 +190,7 @@ async function bearerOf(
   }
 }
 
-/** Durable before the first answer to a token; the next ones follow within its five minutes. */
+/** Records that a token is used, durably before the first answer to it; the next ones follow within its five minutes. */
 async function noteTokenUse(
   { gate, commit, now }: AuthenticationOptions,
   caller: ServiceAccountCaller,

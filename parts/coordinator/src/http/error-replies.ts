@@ -56,7 +56,7 @@ function isOfHuggingFace(path: string): boolean {
   return /^\/api\/(?:models|datasets|spaces)\//.test(path);
 }
 
-/** Null for a bug: whoever asked learns nothing but the request id. */
+/** Turns an error into what the API answers; null for a bug: whoever asked learns nothing but the request id. */
 export function asApiError(error: unknown): ApiError | null {
   if (error instanceof ApiError) return error;
   if (error instanceof WorkspaceBusy) return new ApiError("workspace_busy", error.message);
@@ -94,7 +94,7 @@ export function asApiError(error: unknown): ApiError | null {
   return isCallersFault(error) ? new ApiError("malformed_request", error.message) : null;
 }
 
-/** Of Fastify's refusals, those that no line above names. */
+/** Tells whether one of Fastify's refusals that no line above names is the caller's fault. */
 function isCallersFault(error: Partial<FastifyError>): boolean {
   const { code = "", statusCode = 500 } = error;
   return code.startsWith("FST_") && statusCode >= 400 && statusCode < 500;

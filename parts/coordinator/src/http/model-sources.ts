@@ -73,7 +73,7 @@ export function modelSources(
   };
 }
 
-/** Null where the row is not there, or not for this caller. */
+/** Waits for a row; null where it is not there, or not for this caller. */
 async function orNone<R>(row: Promise<R>): Promise<R | null> {
   return await row.catch((error: unknown) => {
     if (error instanceof ApiError && error.code === "not_found") return null;

@@ -132,7 +132,7 @@ export class RequestAudit implements OperationRunner {
   }
 }
 
-/** Of a failed credential each record has a count; of all else the one of the repeats alone. */
+/** Says how often it was: each record of a failed credential has a count, of all else the one of the repeats alone. */
 function countOf(type: RefusalType, repeats: Repeats | null): object {
   if (repeats !== null) return { count: repeats.count, window_s: repeats.windowS };
   return type === "auth.failure" ? { count: 1, window_s: 0 } : {};
@@ -179,7 +179,7 @@ function draftOf<T extends OperationType | FactType>(
   };
 }
 
-/** More addresses, or more kinds of one address, than are counted by themselves. */
+/** Records that there were more addresses, or more kinds of one address, than are counted by themselves. */
 async function writeBeyond(
   gate: AuditGate,
   { count, windowS }: Repeats,

@@ -13,7 +13,7 @@ export function responses<const S extends 200 | 201, T extends TSchema>(
   return shapes as Record<S, T> & Record<"4xx" | "5xx", TSchema>;
 }
 
-/** Of a page or a part of one: text for the browser, a redirect, or what stands in the way, as a page or as every other error. @param type of the answer's body */
+/** Describes what answers a page or a part of one: text for the browser, a redirect, or what stands in the way. The last comes as a page or as every other error. @param type of the answer's body */
 export function pageResponses(type: string): Record<string, unknown> {
   const content = (types: readonly string[]) => ({
     description: "For a browser",

@@ -9,7 +9,7 @@ export const SESSION_COOKIE = "__Host-rt";
 const PENDING_COOKIE = "__Host-rt-in-";
 const MAX_VALUE = 2_048;
 
-/** Null without one. */
+/** Reads the session's cookie; null without one. */
 export function readSessionCookie(request: FastifyRequest): string | null {
   return readCookie(request, SESSION_COOKIE);
 }

@@ -24,7 +24,7 @@ type BucketRow = {
   made_at: number | null;
 };
 
-/** From the moment that its row is written; null for no such project. */
+/** Finds a project's bucket from the moment that its row is written; null for no such project. */
 export function findBucketOfProject(db: ReadHandle, projectId: string): Bucket | null {
   return bucketOf(
     db.prepare<[string], BucketRow>(`${BUCKETS} WHERE project_id = ?`).get(projectId),
@@ -100,7 +100,7 @@ export function insertPerson(db: WriteHandle, { userId, username, now }: NewPers
   );
 }
 
-/** With a first project of the own, and its bucket. */
+/** Writes a person with a first project of their own, and its bucket. */
 export function insertUser(db: WriteHandle, user: NewUser): void {
   const { userId, projectId, bucket, quotaBytes, now } = user;
   insertPerson(db, user);

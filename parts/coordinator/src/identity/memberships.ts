@@ -19,7 +19,7 @@ export type MembershipDeps = {
 };
 type Of = { projectId: string; userId: string };
 
-/** In the transaction of the change. @throws ApiError duties_conflict for an auditor, who is in no project */
+/** Refuses an auditor in the transaction of the change. @throws ApiError duties_conflict for an auditor, who is in no project */
 export function requireMayBeMember(db: WriteHandle, userId: string): void {
   if (!mayBeMember(rolesOf(db, userId)))
     throw new ApiError("duties_conflict", "an auditor can't be a member of a project as well");
@@ -65,7 +65,7 @@ export async function endMembership(
   if (bucket !== null) await bucketKeys.withdraw(bucket.name, of.userId, operation.completeIn);
 }
 
-/** In the transaction of the change: of two leads who leave at once one stays. */
+/** Makes sure, in the transaction of the change, that another one leads: of two leads who leave at once one stays. */
 function requireLeadBeside(db: WriteHandle, { projectId, userId }: Of): void {
   if (roleIn(db, projectId, userId) !== "project-lead") return;
   if (!hasOtherLead(db, projectId, userId))

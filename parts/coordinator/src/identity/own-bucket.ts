@@ -61,7 +61,7 @@ async function firstVersions(store: Store, bucket: string) {
   }
 }
 
-/** In the transaction of the change: the project gets a bucket that the engine has yet to make, and nothing names the old one any more. */
+/** Gives the project, in the transaction of the change, a bucket that the engine has yet to make; nothing names the old one any more. */
 export function replaceBucket(db: WriteHandle, { name, projectId }: Bucket): void {
   const fresh = bucketNameFor("forgotten", randomBytes(4).toString("hex"));
   db.prepare("DELETE FROM export_grants WHERE bucket = ?").run(name);

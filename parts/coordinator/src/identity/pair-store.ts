@@ -50,7 +50,7 @@ export function livingAccessKeys(db: ReadHandle, bucket: string): string[] {
     .all(bucket);
 }
 
-/** Of the user, in every project. */
+/** Lists the user's pairs in every project. */
 export function pairsOf(db: ReadHandle, userId: string): PairOf[] {
   return db
     .prepare<[string], PairOf>(

@@ -19,7 +19,7 @@ export function findPerson(db: ReadHandle, subject: string): Person | null {
   return personOf(db, "subject = ?", [subject]);
 }
 
-/** By the id that the person has in the directory. */
+/** Finds a person by the id that they have in the directory. */
 export function findPersonOf(db: ReadHandle, { name, subject }: Source): Person | null {
   return personOf(db, "source = ? AND source_subject = ?", [name, subject]);
 }
@@ -56,7 +56,7 @@ function personOf(
   };
 }
 
-/** Null until Keycloak knows the user. */
+/** Answers Keycloak's id; null until Keycloak knows the user. */
 export function subjectOf(db: ReadHandle, userId: string): string | null {
   return (
     db
@@ -84,7 +84,7 @@ export function noteSignIn(db: WriteHandle, userId: string, now: number): void {
   db.prepare("UPDATE users SET signed_in_at = ?, left_at = NULL WHERE id = ?").run(now, userId);
 }
 
-/** False when that was known. */
+/** Notes when somebody left; false when that was known. */
 export function noteLeft(db: WriteHandle, userId: string, now: number): boolean {
   return (
     db.prepare("UPDATE users SET left_at = ? WHERE id = ? AND left_at IS NULL").run(now, userId)

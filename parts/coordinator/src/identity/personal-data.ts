@@ -28,7 +28,7 @@ type UserRow = {
   source_subject: string | null;
 };
 
-/** Null where there is no such person. */
+/** Reads a person's account; null where there is no such person. */
 export function accountOf(db: ReadHandle, userId: string): PersonalAccount | null {
   const row = db
     .prepare<[string], UserRow>(
@@ -69,7 +69,7 @@ export function forgottenName(userId: string): string {
   return `forgotten-${userId.slice(2, 14)}`;
 }
 
-/** In the transaction of the change: afterwards no row ties the pseudonym to a name, a directory or an account. */
+/** Forgets a person in the transaction of the change: afterwards no row ties the pseudonym to a name, a directory or an account. */
 export function forgetPerson(db: WriteHandle, userId: string, now: number): void {
   setRoles(db, userId, []);
   for (const { forget } of PERSONAL_COLUMNS)

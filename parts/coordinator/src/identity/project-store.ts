@@ -61,7 +61,7 @@ export function findDefaultProject(db: ReadHandle, userId: string): string | nul
   return row?.id ?? null;
 }
 
-/** Null where there is no such project. */
+/** Reads how a project is named; null where there is no such project. */
 export function projectName(db: ReadHandle, projectId: string): string | null {
   return (
     db.prepare<[string], string>("SELECT name FROM projects WHERE id = ?").pluck().get(projectId) ??
@@ -79,7 +79,7 @@ export type NewProject = {
   now: number;
 };
 
-/** With its lead and its bucket; the team is made where it is not there. False: the team has a project of this name. */
+/** Writes a project with its lead and its bucket; the team is made where it is not there. False: the team has a project of this name. */
 export function insertProject(db: WriteHandle, project: NewProject): boolean {
   const { projectId, name, leadId, bucket, quotaBytes, now } = project;
   db.prepare(
@@ -97,7 +97,7 @@ export function insertProject(db: WriteHandle, project: NewProject): boolean {
   return true;
 }
 
-/** Inside a transaction: whether files of a project's sites may leave them. */
+/** Sets, inside a transaction, whether files of a project's sites may leave them. */
 export function setSiteFiles(db: WriteHandle, projectId: string, allowed: boolean): void {
   db.prepare("UPDATE projects SET returns_site_files = ? WHERE id = ?").run(
     Number(allowed),
@@ -105,7 +105,7 @@ export function setSiteFiles(db: WriteHandle, projectId: string, allowed: boolea
   );
 }
 
-/** Inside a transaction: whether a model with a weight that is no number fails its job, from its next attempt on. */
+/** Sets, inside a transaction, whether a model with a weight that is no number fails its job, from its next attempt on. */
 export function setRefusesNonFinite(db: WriteHandle, projectId: string, refuses: boolean): void {
   db.prepare("UPDATE projects SET refuses_non_finite = ? WHERE id = ?").run(
     Number(refuses),
@@ -113,7 +113,7 @@ export function setRefusesNonFinite(db: WriteHandle, projectId: string, refuses:
   );
 }
 
-/** By name. */
+/** Lists a project's people by name. */
 export function membersOf(db: ReadHandle, projectId: string): Member[] {
   return db
     .prepare<[string], Member>(`${MEMBERS} WHERE m.project_id = ? ORDER BY u.username`)
@@ -128,7 +128,7 @@ export function findMember(db: ReadHandle, projectId: string, userId: string): M
   );
 }
 
-/** Null for who is no member. */
+/** Answers a member's role; null for who is no member. */
 export function roleIn(db: AnyHandle, projectId: string, userId: string): MemberRole | null {
   return (
     db

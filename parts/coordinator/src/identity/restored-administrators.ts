@@ -7,7 +7,7 @@ import { otherHoldersOf } from "./role-holders.ts";
 export type RestoredAdministrator = { userId: string; username: string; restoredAt: number };
 type Row = RestoredAdministrator & { others: string };
 
-/** In the transaction that gives the role. Asking twice keeps the older row: nobody acknowledged that one either. */
+/** Writes a row in the transaction that gives the role. Asking twice keeps the older row: nobody acknowledged that one either. */
 export function noteRestored(db: WriteHandle, userId: string, restoredAt: number): void {
   const others = JSON.stringify(otherHoldersOf(db, APPLIANCE_ROLES, userId));
   db.prepare(

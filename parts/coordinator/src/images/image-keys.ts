@@ -12,14 +12,14 @@ export function listImageKeys(db: ReadHandle): ImageKey[] {
     .all();
 }
 
-/** Inside a transaction. */
+/** Trusts a key, inside a transaction. */
 export function trustImageKey(db: WriteHandle, key: ImageKey): void {
   db.prepare(
     "INSERT INTO image_keys (sha256, pem, trusted_at) VALUES (@sha256, @pem, @trustedAt) ON CONFLICT (sha256) DO NOTHING",
   ).run(key);
 }
 
-/** Inside a transaction. @returns false where it was not trusted */
+/** Ends the trust in a key, inside a transaction. @returns false where it was not trusted */
 export function distrustImageKey(db: WriteHandle, sha256: string): boolean {
   return db.prepare("DELETE FROM image_keys WHERE sha256 = ?").run(sha256).changes === 1;
 }

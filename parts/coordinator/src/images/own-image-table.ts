@@ -51,7 +51,7 @@ export function deploymentsOf(db: ReadHandle | WriteHandle, image: string): stri
     .all(image);
 }
 
-/** Inside a transaction; in the place of a row with the same name. */
+/** Writes an image's row, inside a transaction, in the place of one with the same name. */
 export function putOwnImage(db: WriteHandle, { program, ...image }: OwnImage): void {
   db.prepare(
     `INSERT INTO own_images (name, digest, size_bytes, program, admitted_by, proof, admitted_at)

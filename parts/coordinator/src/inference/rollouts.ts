@@ -70,7 +70,7 @@ export class Rollouts {
   }
 }
 
-/** Inside a transaction: whoever calls `from` is led to `to` from here on, by the key that was good before. */
+/** Leads whoever calls `from` to `to` from here on, inside a transaction, by the key that was good before. */
 export function takeOver(db: WriteHandle, { from, to }: { from: string; to: string }): void {
   const spec = db.prepare<[string], string>("SELECT spec FROM jobs WHERE id = ?").pluck().get(from);
   const { changes } = db

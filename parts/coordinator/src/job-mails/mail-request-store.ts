@@ -64,7 +64,7 @@ export function spreadMailRequests(db: WriteHandle, now: number): void {
   db.prepare("UPDATE job_mails_of_all SET since = ? WHERE since < ?").run(now, now);
 }
 
-/** Of people who are still in the job's project: who left it, or the appliance, hears nothing more. */
+/** Lists mails that are due, to people who are still in the job's project: who left it, or the appliance, hears nothing more. */
 export function dueMails(db: ReadHandle, now: number): DueMail[] {
   return db
     .prepare<[number], DueMail>(

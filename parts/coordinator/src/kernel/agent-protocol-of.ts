@@ -1,7 +1,7 @@
 import { AGENT_PROTOCOL } from "@resontech/contracts/agent-protocol";
 import type { NodeRow } from "./rows.ts";
 
-/** Of the last registration; one that another release of the coordinator took agreed on nothing that this one knows of. */
+/** Answers what the last registration agreed on. One that another release of the coordinator took agreed on nothing that this one knows of. */
 export function agentProtocolOf({
   agent_protocol,
   agent_protocol_at,

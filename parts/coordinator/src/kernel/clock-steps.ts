@@ -89,7 +89,7 @@ export class ClockSteps {
   }
 }
 
-/** Inside a transaction. */
+/** Moves the times of all that is under way by a step of the clock, inside a transaction. */
 export function moveTimes(db: WriteHandle, meta: Meta, stepMs: number): void {
   const move = (table: string, columns: readonly string[], where: string): void => {
     // A time that is not set stays so: NULL + n is NULL.

@@ -14,7 +14,7 @@ export function memberImageOf({
   return { profile, reference, sizeBytes, needs: needs ?? null, torch: packages["torch"] ?? null };
 }
 
-/** Null where an older program accepted the job: all its members run its one image, wherever they are. */
+/** Reads what members run. Null where an older program accepted the job: all its members run its one image, wherever they are. */
 export function imagesOf({ images }: Pick<JobRow, "images">): MemberImage[] | null {
   return images === null ? null : (JSON.parse(images) as MemberImage[]);
 }

@@ -38,7 +38,7 @@ function read(file: string): string | null {
   }
 }
 
-/** Of one length, whatever was sent. */
+/** Hashes a text to one length, whatever was sent. */
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

@@ -77,7 +77,7 @@ export class Metrics {
   }
 }
 
-/** Null where it fails, or takes longer. */
+/** Waits so many milliseconds for an answer; null where it fails, or takes longer. */
 async function within<T>(ms: number, ask: () => Promise<T>): Promise<T | null> {
   const late = Promise.withResolvers<null>();
   const timer = setTimeout(() => late.resolve(null), ms);

@@ -20,7 +20,7 @@ import { GivenFiles } from "./given-files.ts";
 const WHAT = "no node needs such a file of this release";
 const readManifest = reader(ReleaseManifest);
 
-/** By name, or by SHA-256 in hex. */
+/** Gives files to new hosts, by name, or by SHA-256 in hex. */
 export class NodeFiles extends GivenFiles {
   /** What a new host compares, hex; null where nothing is given out. */
   readonly trust: Pick<JoinFacts, "rootSha256" | "keySha256" | "scriptSha256"> | null;

@@ -77,7 +77,7 @@ export class NodeViews {
   }
 }
 
-/** As it was stored when it was received, by the schema of that time. */
+/** Reads workers as they were stored when they were received, by the schema of that time. */
 function workersOf(inventory: string): InventoryWorker[] {
   return (JSON.parse(inventory) as Inventory).workers;
 }

@@ -440,7 +440,7 @@ function fenceOf({ generation, counter }: UploadRow): Fence {
   return { generation, counter };
 }
 
-/** Rather than no answer: requests that wait are counted against the node. */
+/** Refuses after a while, rather than give no answer: requests that wait are counted against the node. */
 async function refuseLate({ id }: UploadRow, answered: AbortSignal): Promise<never> {
   await sleep(ANSWER_MS, undefined, { signal: answered });
   throw new AgentRefusal(

@@ -11,7 +11,7 @@ export type ExportGrant = {
   until: number;
 };
 
-/** False for a bucket of no project. */
+/** Tells whether outputs of a bucket leave by approval alone; false for a bucket of no project. */
 export function leavesByApproval(db: ReadHandle, bucket: string): boolean {
   return (
     db

@@ -43,7 +43,7 @@ export type Accepting = {
   idempotencyKey: string | null;
 };
 
-/** As {@link submitTask}, for what is validated in a way of its own. */
+/** Works as {@link submitTask} does, for what is validated in a way of its own. */
 export async function acceptTask(
   deps: Pick<SubmissionDeps, "kernel" | "volume">,
   owner: { userId: string; projectId: string },

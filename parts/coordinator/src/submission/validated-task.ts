@@ -19,7 +19,7 @@ export type ValidatedTask = Omit<AcceptedTask, "userId" | "projectId" | "audit" 
   hasKeyInScript: boolean;
 };
 
-/** As the job keeps them; its row need not say what can be imported. */
+/** Answers the images as the job keeps them; its row need not say what can be imported. */
 export function asKept({ image, images }: ChosenImages): Pick<AcceptedTask, "image" | "images"> {
   const { modules: _modules, ...kept } = image;
   return { image: kept, images: images.map(memberImageOf) };

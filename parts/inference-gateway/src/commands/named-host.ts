@@ -13,7 +13,7 @@ export function readOutboundHost(text: string): NamedHost | null {
   return { host, port: url.port === "" ? HTTPS_PORT : Number(url.port) };
 }
 
-/** As {@link readOutboundHost} reads it. */
+/** Writes a host as {@link readOutboundHost} reads it. */
 export function outboundHostText({ host, port }: NamedHost): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

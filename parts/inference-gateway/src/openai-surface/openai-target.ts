@@ -14,7 +14,7 @@ export type OpenAiTarget = {
 
 const PATH = new RegExp(`^(?:${INFERENCE_PATH}/([A-Za-z0-9-]{1,64}))?${OPENAI_PATH}/(.+)$`);
 
-/** Null for what is no address of this API: routes come from the raw path, and nothing in it is decoded but a model's name. */
+/** Reads what a request asks for. Null for what is no address of this API: routes come from the raw path, and nothing in it is decoded but a model's name. */
 export function openAiTargetOf(
   method: string | undefined,
   url: string | undefined,

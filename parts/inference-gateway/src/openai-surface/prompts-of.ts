@@ -1,6 +1,6 @@
 /** Pure: the prompts of a completion, each of which is answered by itself. A list of tokens is one prompt. */
 
-/** Null for what is no prompt. @param prompt as the body has it */
+/** Splits a body's prompt into single ones; null for what is no prompt. @param prompt as the body has it */
 export function promptsOf(prompt: unknown): readonly unknown[] | null {
   if (typeof prompt === "string" || isTokens(prompt)) return [prompt];
   const isList =

@@ -244,7 +244,7 @@ function noSuchModel(name: string): OpenAiError {
   });
 }
 
-/** Null for a key of one deployment. */
+/** Answers the project of a key; null for a key of one deployment. */
 function projectOf({ platform }: ShownKey): string | null {
   return platform?.project ?? null;
 }

@@ -83,7 +83,7 @@ export class AnswerUsage {
   }
 }
 
-/** Where the next quote or backslash is; the length where there is none. */
+/** Answers where the next quote or backslash is; the length where there is none. */
 function endOfText(piece: Buffer, from: number): number {
   let at = from;
   while (at < piece.length && piece[at] !== QUOTE && piece[at] !== BACKSLASH) at += 1;

@@ -58,7 +58,7 @@ export function refuseOthers(said: Fields, names: readonly string[], at: string)
     if (value !== null && !names.includes(name)) throw unknownParameter(`${at}.${name}`);
 }
 
-/** Of a field, or a part of one, that this engine does nothing with. */
+/** Makes the refusal of a field, or a part of one, that this engine does nothing with. */
 export function notDone(param: string, engine: OpenAiEngine | null): Error {
   return invalidRequest(
     "unsupported_by_model",

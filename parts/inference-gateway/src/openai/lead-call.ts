@@ -290,7 +290,7 @@ class WholeAnswer {
   }
 }
 
-/** Null where the client takes more at once; else resolves when it does. */
+/** Writes a piece. Null where the client takes more at once; else resolves when it does. */
 function write(response: ServerResponse, piece: Buffer): Promise<void> | null {
   return piece.length === 0 || response.write(piece) ? null : drained(response);
 }

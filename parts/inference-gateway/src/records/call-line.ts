@@ -121,7 +121,7 @@ export type BatchHead = Static<typeof BatchHead>;
 export type CallLine = CallBegun | CallEnded | OutLine;
 const isLine = Compile(Type.Union([CallBegun, CallEnded, OutBegun, OutEnded, BatchHead]));
 
-/** Null for what is no line of a journal: a write that was cut leaves one at the end. */
+/** Reads one line; null for what is no line of a journal: a write that was cut leaves one at the end. */
 export function readCallLine(text: string): CallLine | BatchHead | null {
   let said: unknown;
   try {

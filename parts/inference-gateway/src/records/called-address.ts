@@ -3,7 +3,7 @@ import { OPENAI_PATH } from "@resontech/contracts/openai-surface";
 import { callOf } from "../call.ts";
 import { openAiTargetOf } from "../openai-surface/openai-target.ts";
 
-/** Pure: what a request asks for, as the log names it: method and form of the address, with none of the client's own text. */
+/** Says what a request asks for, as the log names it: method and form of the address, with none of the client's own text. Pure. */
 export function calledAddress(method = "", url = ""): string {
   const target = openAiTargetOf(method, url);
   if (target !== null) {

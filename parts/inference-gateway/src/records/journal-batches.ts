@@ -62,7 +62,7 @@ export function callFacts(
   return { kind, id, deployment: line.kind === "end" ? null : line.deployment };
 }
 
-/** Where the lines of each batch lie: as many as its head says, or fewer where the next head comes before. */
+/** Finds where the lines of each batch lie: as many as its head says, or fewer where the next head comes before. */
 async function placesIn(file: string): Promise<Map<string, Place>> {
   const places = new Map<string, Place>();
   let offset = 0;

@@ -31,7 +31,7 @@ export async function applyDirectory(
   await putMappers(admin, realm, want);
 }
 
-/** With everybody who came from it: whoever signed in by it is somebody new for Keycloak afterwards. */
+/** Removes a directory, with everybody who came from it: whoever signed in by it is somebody new for Keycloak afterwards. */
 export async function removeDirectory(
   admin: KeycloakAdmin,
   realm: string,

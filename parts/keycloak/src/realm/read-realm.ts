@@ -36,7 +36,7 @@ type Execution = {
   providerId?: string;
 };
 
-/** Null when there is no such realm. */
+/** Reads what the definition speaks of; null when there is no such realm. */
 export async function readRealm(admin: KeycloakAdmin, realm: string): Promise<ActualRealm | null> {
   const settings = await admin.find<Record<string, unknown>>(`/${realm}`);
   if (settings === null) return null;
@@ -118,7 +118,7 @@ type MapperPolicy = {
   config: Record<string, string[]>;
 };
 
-/** Null where there is none. */
+/** Reads the policy as Keycloak has it; null where there is none. */
 export async function readMapperPolicy(
   admin: KeycloakAdmin,
   realm: string,

@@ -53,7 +53,7 @@ export async function tryTarget(layout: Layout, target: string): Promise<void> {
   }
 }
 
-/** Null while the notifier does not answer. */
+/** Asks how the targets are; null while the notifier does not answer. */
 export async function readTargetStates(layout: Layout): Promise<TargetState[] | null> {
   try {
     const { targets } = await ask(controlOf(layout), listTargets, {}, { timeoutMs: STATUS_MS });

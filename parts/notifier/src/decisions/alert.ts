@@ -22,7 +22,7 @@ export type News = { status: "firing" | "resolved"; alert: Alert; at: number };
 const SILENT_LABELS = new Set(["alertname", "severity", "instance"]);
 const MAX_TEXT = 1_000;
 
-/** Of Prometheus' own form; null for what is none. */
+/** Reads an alert in Prometheus' own form; null for what is none. */
 export function alertOf(value: {
   labels: Readonly<Record<string, string>>;
   annotations: Readonly<Record<string, string>>;
@@ -48,7 +48,7 @@ export function alertOf(value: {
   };
 }
 
-/** Without a sign that could end a line, a header or a terminal's patience. */
+/** Takes out signs that could end a line, a header or a terminal's patience. */
 export function oneLine(text: string): string {
   return text.replaceAll(/\p{Cc}+/gu, " ").slice(0, MAX_TEXT);
 }

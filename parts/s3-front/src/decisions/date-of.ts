@@ -22,7 +22,7 @@ export function dateOf(text: string): number | null {
   return local === null ? null : local - (sign === "-" ? -offsetMs : offsetMs);
 }
 
-/** Null for a day or an hour that there is not. @param day year, month from 0, day */
+/** Answers an instant in Unix milliseconds; null for a day or an hour that there is not. @param day year, month from 0, day */
 function at(day: number[], clock: number[]): number | null {
   const [year = 0, month = -1, date = 0] = day;
   const [hour = 0, minute = 0, second = 0] = clock;

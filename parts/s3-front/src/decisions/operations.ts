@@ -323,7 +323,7 @@ export function hasOnly(query: ReadonlyMap<string, string>, names: readonly stri
   );
 }
 
-/** True for a request that carries its signature in the query: the engine then ignores the Authorization header. */
+/** Tells whether a request carries its signature in the query: the engine then ignores the Authorization header. */
 export function isQuerySigned(query: ReadonlyMap<string, string>): boolean {
   return [...query.keys()].some((name) => SIGNING.has(name));
 }

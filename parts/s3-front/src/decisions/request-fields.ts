@@ -216,7 +216,7 @@ function invalid(name: string, what: string): S3Refusal {
   return new S3Refusal(codeOf(name), `${name} ${what}`);
 }
 
-/** As S3 answers a value that is none. */
+/** Answers the code that S3 has for a value that is none. */
 function codeOf(name: string): S3ErrorCode {
   if (name === "content-md5") return "InvalidDigest";
   return CHECKSUMS.includes(name) || OF_REQUEST.has(name) ? "InvalidRequest" : "InvalidArgument";

@@ -246,7 +246,7 @@ async function send(
   }
 }
 
-/** Of a known length the bytes go straight into the socket: the response's own stream would only copy and count them. */
+/** Chooses where bytes go. Of a known length they go straight into the socket: the response's own stream would only copy and count them. */
 function takerOf({ frame }: AnswerHead, response: ServerResponse): Taker {
   const { socket } = response;
   if (frame.kind !== "length" || socket === null)

@@ -12,7 +12,7 @@ export function isOutcome(phase: Phase): phase is Outcome {
   return phase === "completed" || phase === "failed" || phase === "denied";
 }
 
-/** Null where it is not known any more: the shard in which it stands is gone. */
+/** Finds how something ended; null where it is not known any more: the shard in which it stands is gone. */
 export function outcomeIn(said: readonly Said[]): Outcome | null {
   return said.map(({ phase }) => phase).find(isOutcome) ?? null;
 }

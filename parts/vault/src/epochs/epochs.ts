@@ -105,7 +105,7 @@ export class Epochs {
   }
 }
 
-/** For names of files. */
+/** Shortens an instant for names of files. */
 function compact(instant: string): string {
   return instant.replaceAll(/[-:.]/g, "");
 }

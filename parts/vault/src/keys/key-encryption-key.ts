@@ -88,7 +88,7 @@ async function make(
   return key;
 }
 
-/** Null where there is none. */
+/** Reads a file that is closed to others; null where there is none. */
 async function readIfThere(path: string): Promise<Buffer | null> {
   try {
     if (((await stat(path)).mode & OTHERS) !== 0) throw new ConfigError(`${path} must be 0400`);

@@ -140,7 +140,7 @@ function detailOf(asked: Asked) {
 
 type Result = { erased: ErasedOfShard[]; final_after: string; handed_out: number };
 
-/** Of the acts of one request, in order; named by the first. */
+/** Sums up the acts of one request, in order; the first names it. */
 function replyOf(acts: readonly Act[]): EraseReply {
   const results = acts.map(({ result }) => result as Result);
   const counts = new Map<string, number>();

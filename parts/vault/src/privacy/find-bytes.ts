@@ -7,7 +7,7 @@ const CHUNK_BYTES = 1_048_576;
 const PREFIX_BYTES = 4;
 const MAX_PASSES = 20;
 
-/** By their first bytes, so that one pass looks for all of them. */
+/** Keeps strings of bytes by their first ones, so that one pass looks for all of them. */
 export class Needles {
   readonly #limit: number;
   readonly #byPrefix = new Map<number, Buffer[]>();

@@ -20,7 +20,7 @@ type HoldReply = { op: string; holds: string[] };
 /** @property approved null where nobody signed */
 type Word = { actor: Actor; detail: object; approved: Approved | null };
 
-/** By the signatures that come with it. @throws VaultRefused, AuditUnavailable */
+/** Changes a hold by the signatures that come with the request. @throws VaultRefused, AuditUnavailable */
 export async function setOrLiftHold(
   parts: VaultParts,
   asked: HoldRequest | LiftRequest,

@@ -191,7 +191,7 @@ function MarkedLine({ line, asked }: { line: string; asked: Asked }) {
   );
 }
 
-/** Without the escapes of a terminal. */
+/** Takes the escapes of a terminal out of a line. */
 function plain(line: string): string {
   return Anser.ansiToText(line);
 }

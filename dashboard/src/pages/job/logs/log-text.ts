@@ -47,7 +47,7 @@ export class LogText {
   }
 }
 
-/** Without so many bytes of its UTF-8 at the beginning. */
+/** Cuts so many bytes of its UTF-8 from the beginning of a text. */
 function fromByte(text: string, bytes: number): string {
   return new TextDecoder().decode(new TextEncoder().encode(text).subarray(bytes));
 }

@@ -50,7 +50,7 @@ export function entriesOf({ outcome }: Operation): 1 | 2 {
   return outcome === null ? 1 : 2;
 }
 
-/** As tables of a pack name an entry: `2026:300`. */
+/** Names an entry as tables of a pack name it: `2026:300`. */
 export function placeText({ shard, index }: EntryPlace): string {
   return `${shard}:${index}`;
 }

@@ -19,7 +19,7 @@ export function questionsAnswered(operation: Operation): QuestionId[] {
   ).map(({ question }) => question);
 }
 
-/** Of a search that names no person, object or deployment. */
+/** Tells whether a search that names no person, object or deployment finds the operation. */
 function isFound(operation: Operation, { types, refused, byAdministrator }: EntryAlternative) {
   return (
     (types === undefined || types.includes(operation.type)) &&

@@ -150,7 +150,7 @@ export function reportOf(scope: PackScope, counts: OperationCounts, facts: Perio
   };
 }
 
-/** As the checkpoint and the verifier write it. */
+/** Writes a root as the checkpoint and the verifier write it. */
 function signedRoot(root: string): string {
   return Buffer.from(root, "hex").toString("base64");
 }

@@ -165,7 +165,7 @@ function authorizationsOf(event: AuditEvent): object[] {
   return [...policies, approvers.length === 0 ? { policy } : { decision: "approved", policy }];
 }
 
-/** Of whoever asked: the log holds the address as a commitment, which a disclosure opens. Where it has none, the process that told. */
+/** Names whoever asked: the log holds the address as a commitment, which a disclosure opens. Where it has none, the process that told stands there. */
 function endpointOf({ src, prod }: AuditEvent): Record<string, unknown> {
   return { uid: src?.addr ?? prod, svc_name: prod };
 }

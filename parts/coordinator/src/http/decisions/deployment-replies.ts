@@ -12,7 +12,7 @@ import { deploymentStatus, servingReply } from "../../inference/decisions/deploy
 import type { Deployment, WeightsOrigin } from "../../workloads/predictor/predictor.ts";
 import { jobDetail } from "./job-replies.ts";
 
-/** Null for a job that is a deployment: the hosted contract knows it as none of its tasks. */
+/** Answers a job as a task; null for one that is a deployment: the hosted contract knows it as none of its tasks. */
 export function asTask(job: JobView | null): JobView | null {
   return job !== null && DEPLOYMENT_KINDS.includes(job.kind) ? null : job;
 }

@@ -116,7 +116,7 @@ export const auditQuestionRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = a
     },
   );
 
-  /** Null for a job that is not known, or not the caller's: entries of the job itself are found all the same. */
+  /** Finds what else belongs to a job. Null for one that is not known, or not the caller's: entries of the job itself are found all the same. */
   async function objectsOf(request: FastifyRequest, job: string): Promise<JobObjects | null> {
     try {
       return await authorizedRow(request, "audit.search", findJobObjects(read, job));

@@ -208,7 +208,7 @@ export const huggingFaceRoutes: FastifyPluginAsyncTypebox<HuggingFaceRoutesDeps>
     return table.files(modelId).map((file) => ({ rfilename: file.path }));
   }
 
-  /** With what the client needs to know of its kind of "not there". @throws ApiError not_found, model_not_ready */
+  /** Finds a model that can be read; else tells the client what it needs to know of its kind of "not there". @throws ApiError not_found, model_not_ready */
   function ready(
     { organisation, model: second, revision = DEFAULT_REVISION }: Named,
     reply: FastifyReply,
@@ -249,7 +249,7 @@ export const huggingFaceRoutes: FastifyPluginAsyncTypebox<HuggingFaceRoutesDeps>
   }
 };
 
-/** Of each name the default revision, else the newest; those alone that can be downloaded. */
+/** Picks of each name the default revision, else the newest; those alone that can be downloaded. */
 function newestReady(models: readonly HubModel[]): (HubModel & { commit: string })[] {
   const ready = models.filter(
     (model): model is HubModel & { commit: string } =>

@@ -84,7 +84,7 @@ const OCI_CODES: ReadonlyMap<number, string> = new Map([
   [503, "UNAVAILABLE"],
 ]);
 
-/** For whom the password was made: a node that holds a member, or whoever asked on the host. */
+/** Answers for whom the password was made: a node that holds a member, or whoever asked on the host. */
 function holderOf({ audit: { node } }: PullGrant): Caller {
   return node === undefined
     ? { kind: "operator", person: null }

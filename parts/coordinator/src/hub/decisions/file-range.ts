@@ -3,7 +3,7 @@
 /** Both ends included. */
 export type FileRange = { start: number; end: number };
 
-/** Null for the whole file: without a header, and for one that is none of a single range of bytes. `none`: no byte of the file is meant. */
+/** Reads the range. Null is the whole file: without a header, and for one that is none of a single range of bytes. `none`: no byte of the file is meant. */
 export function readRange(
   header: string | undefined,
   sizeBytes: number,

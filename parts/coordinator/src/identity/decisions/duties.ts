@@ -35,7 +35,7 @@ export function rolesTaken(
   return named.filter((role) => !excluded(role) || stays.includes(role));
 }
 
-/** Sorted, each once. */
+/** Lists the roles that somebody holds, sorted, each once. */
 export function allHeld(
   roles: readonly ApplianceRole[],
   memberships: readonly { role: ProjectRole }[],

@@ -33,7 +33,7 @@ function texts(claim: unknown): string[] {
   );
 }
 
-/** Of several roles in one project the one that may most. */
+/** Keeps, of several roles in one project, the one that may most. */
 export function strongest<M extends { projectId: string; role: ProjectRole }>(
   memberships: readonly M[],
 ): M[] {

@@ -22,7 +22,7 @@ export function listGroupRoles(db: ReadHandle): GroupRole[] {
     .all();
 }
 
-/** In a project a group gives one role; the newer one stands. */
+/** Ties a role to a group. In a project a group gives one role; the newer one stands. */
 export function mapGroup(db: WriteHandle, { group, project, role }: GroupRole): void {
   if (project === null)
     db.prepare("INSERT OR IGNORE INTO group_requests (group_name, role) VALUES (?, ?)").run(

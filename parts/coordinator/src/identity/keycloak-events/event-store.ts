@@ -13,7 +13,7 @@ export function cursorOf(db: ReadHandle, stream: Stream): number {
   );
 }
 
-/** True of an event that was not written before. */
+/** Notes an event, and tells whether it was not written before. */
 export function noteEvent(db: WriteHandle, stream: Stream, id: string, at: number): boolean {
   return (
     db

@@ -89,7 +89,7 @@ export function findAccountOfClient(
   return row === undefined ? null : accountOf(row);
 }
 
-/** Null also for one of another project. */
+/** Finds a service account; null also for one of another project. */
 export function findAccount(db: AnyHandle, projectId: string, id: string): ServiceAccount | null {
   const row = db
     .prepare<[string, string], Row>(`${ACCOUNTS} WHERE a.project_id = ? AND a.id = ?`)

@@ -55,7 +55,7 @@ export function noteCheck(
   );
 }
 
-/** False when it had ended already. */
+/** Ends a session; false when it had ended already. */
 export function deleteSession(db: WriteHandle, hash: Buffer): boolean {
   return db.prepare("DELETE FROM sessions WHERE hash = ?").run(hash).changes > 0;
 }

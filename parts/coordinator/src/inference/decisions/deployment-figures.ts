@@ -46,7 +46,7 @@ export function figuresOf(
   };
 }
 
-/** Below which time so many in a hundred stay; within a class evenly spread. Null without any. */
+/** Answers the milliseconds below which this share of times stays; within a class they are evenly spread. Null without any. */
 export function quantile({ counts }: Pick<Times, "counts">, share: number): number | null {
   const all = counts.reduce((sum, count) => sum + count, 0);
   if (all === 0) return null;

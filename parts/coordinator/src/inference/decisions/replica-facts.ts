@@ -26,7 +26,7 @@ function stateOf(row: ReplicaRow): ReplicaFact["state"] {
   }
 }
 
-/** Until it has answered the last wish, what it said before says nothing. */
+/** Answers the state of a replica that is ready. Until it has answered the last wish, what it said before says nothing. */
 function readyStateOf(row: ReplicaRow): ReplicaFact["state"] {
   if (row.wishes_sleep === 1 || row.standing_order < row.wish_order) return "SLEEPING";
   return row.is_suspect === 1 || row.standing === "stalled" ? "SUSPECT" : "READY";

@@ -32,7 +32,7 @@ export type ScalingPolicy = Scaling & {
   sleeps: boolean;
 };
 
-/** Of the wakes that were seen, what 95 in 100 stay below. */
+/** Answers the milliseconds that 95 in 100 of the wakes that were seen stay below. */
 export function wakeP95(wakesMs: readonly number[]): number {
   if (wakesMs.length === 0) return SCALING.firstWakeMs;
   const sorted = wakesMs.toSorted((a, b) => a - b);

@@ -30,7 +30,7 @@ export type DeadlineFacts = {
   expiresAt: number | null;
 };
 
-/** Longest time for moving so many bytes, however steadily they trickle. */
+/** Answers the longest time for moving so many bytes, however steadily they trickle. */
 export function transferLimitMs(bytes: number): number {
   return Math.max(HOUR, Math.ceil(bytes / BYTES_PER_MS));
 }

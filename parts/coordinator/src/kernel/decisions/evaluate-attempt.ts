@@ -110,7 +110,7 @@ function failureOf(member: MemberFacts): JobReason | null {
   }
 }
 
-/** Before the start all must be there; afterwards the job's own quorum decides, whatever ended the others. */
+/** Tells whether an attempt goes on without those that ended. Before the start all must be there; afterwards the job's own quorum decides, whatever ended the others. */
 function isCarried({ state, members, quorum }: AttemptFacts): boolean {
   const living = members.filter(
     (member) => !member.isLead && !member.isReplaced && failureOf(member) === null,

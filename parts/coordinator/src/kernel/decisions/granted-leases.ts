@@ -20,7 +20,7 @@ export function withAcknowledged(
   return granted.slice(Math.max(0, at));
 }
 
-/** Until when it may work, heard of or not. */
+/** Answers until when the node may work, heard of or not, on the monotonic clock. */
 export function longestUntil(granted: readonly GrantedLease[]): number {
   return Math.max(...granted.map(({ until }) => until));
 }

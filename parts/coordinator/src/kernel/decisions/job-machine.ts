@@ -99,7 +99,7 @@ export const JOB_MACHINE: Record<JobState, Row> = {
   REJECTED: {},
 };
 
-/** Null when the event finds the job where it can't happen. */
+/** Answers where an event leads; null when it finds the job where it can't happen. */
 export function stepJob(state: JobState, event: JobEvent): JobStep | null {
   return JOB_MACHINE[state][event] ?? null;
 }

@@ -64,7 +64,7 @@ export const MEMBER_MACHINE: Record<MemberState, Row> = {
   QUARANTINED: {},
 };
 
-/** Null when the event finds the member where it can't happen. */
+/** Answers where an event leads; null when it finds the member where it can't happen. */
 export function stepMember(state: MemberState, event: MemberMachineEvent): MemberStep | null {
   return MEMBER_MACHINE[state][event] ?? null;
 }

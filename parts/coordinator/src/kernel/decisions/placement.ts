@@ -251,7 +251,7 @@ function avoidedNodes(
 type Homes = { ports: ReadonlyMap<string, number>; hasRoom: (node: string) => boolean };
 type Chosen = { home: string; workers: PlacementWorker[] };
 
-/** Null when there are too few workers, or when none of their nodes has memory for the hub and, of several, can be reached by the others. */
+/** Picks a gang's workers; null when there are too few. It is null, too, when none of their nodes has memory for the hub and, of several, can be reached by the others. */
 function choose(
   gang: WaitingGang,
   eligible: readonly PlacementWorker[],
@@ -291,7 +291,7 @@ function bestOf(offers: readonly Offer[], count: number, rank: Rank): PlacementW
   return best?.slice(0, count) ?? null;
 }
 
-/** From the largest offer down, so that the gang lies on as few nodes as it can; the first is one that others can reach. */
+/** Takes from the largest offer down, so that the gang lies on as few nodes as it can. The first node is one that others can reach. */
 function gather(
   offers: readonly Offer[],
   count: number,

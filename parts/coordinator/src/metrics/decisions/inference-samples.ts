@@ -101,7 +101,7 @@ export function inferenceFamilies(all: readonly InferenceFacts[]): Family[] {
   ];
 }
 
-/** As a histogram of Prometheus has them. */
+/** Renders times as a histogram of Prometheus has them. */
 function timeFamily(
   name: string,
   help: string,

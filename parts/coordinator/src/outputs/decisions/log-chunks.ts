@@ -25,12 +25,12 @@ type Span = { version: ObjectVersion; folder: string; first: number; last: numbe
 
 const MERGED_FOLDER = /\/to-(\d+)$/;
 
-/** Where all logs of a job lie. */
+/** Answers where all logs of a job lie. */
 export function logFolder(jobId: string): string {
   return `logs/${jobId}/`;
 }
 
-/** Of which member the object at this key is a part. */
+/** Tells of which member the object at this key is a part. */
 export function memberOfChunk(key: string): string {
   return key.split("/")[2]?.replace(/-[^-]*$/, "") ?? "";
 }
@@ -122,7 +122,7 @@ function isMerged({ first, last }: Span): boolean {
   return last > first;
 }
 
-/** Of one fence alone: the parts of another count by themselves. */
+/** Tells whether a part lies in the whole, of one fence alone: the parts of another count by themselves. */
 function covers(whole: Span, { folder, first, last }: Span): boolean {
   return whole.folder === folder && whole.first <= first && last <= whole.last;
 }

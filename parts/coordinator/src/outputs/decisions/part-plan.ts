@@ -24,7 +24,7 @@ export function urlLifeS(sizeBytes: number): number {
   return Math.min(LONGEST_S, Math.max(SHORTEST_S, Math.ceil(sizeBytes / BYTES_PER_S)));
 }
 
-/** After so long nobody puts the parts together any more: whoever did was cut off. */
+/** Answers the milliseconds after which nobody puts the parts together any more: whoever did was cut off. */
 export function completionLimitMs(sizeBytes: number): number {
   return SHORTEST_COMPLETION_MS + Math.ceil(sizeBytes / COPIED_BYTES_PER_MS);
 }

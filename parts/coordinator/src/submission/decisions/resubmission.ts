@@ -7,7 +7,7 @@ import type { StoredTask } from "../../kernel/stored-tasks.ts";
 
 type Content = Pick<AcceptedInput, "etag" | "sizeBytes">;
 
-/** By the object store's digest of what was uploaded, part by part. */
+/** Compares by the object store's digest of what was uploaded, part by part. */
 export function isSameContent(one: Content, other: Content): boolean {
   return one.etag === other.etag && one.sizeBytes === other.sizeBytes;
 }
@@ -30,7 +30,7 @@ export function submittedChoicesOf({
   };
 }
 
-/** Of the images that the job's files were judged by, those that this release still has. @throws ApiError image_unavailable */
+/** Keeps those of the images by which the job's files were judged that this release still has. @throws ApiError image_unavailable */
 export function onlyImagesOf(
   { image, images }: Pick<StoredTask, "image" | "images">,
   released: readonly JobImage[],

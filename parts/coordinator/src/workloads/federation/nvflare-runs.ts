@@ -46,7 +46,7 @@ export class NvflareRuns {
   }
 }
 
-/** Inside a transaction. */
+/** Notes NVFlare's own job of an attempt, inside a transaction. */
 export function keepNvflareRun(db: WriteHandle, attempt: string, nvflareJob: string): void {
   db.prepare("UPDATE attempts SET nvflare_job = ? WHERE id = ?").run(nvflareJob, attempt);
 }

@@ -169,7 +169,7 @@ async function find(
   return { bucket, key, versionId, etag, sizeBytes, sha256: null };
 }
 
-/** Null also for what the store takes for no key. */
+/** Asks for an object's version; null also for what the store takes for no key. */
 async function statOf({ store, bucket }: WeightsPlace, key: string) {
   return await store.stat(bucket, key).catch((error: unknown) => {
     if (error instanceof S3ResponseError && error.status < 500) return null;

@@ -324,7 +324,7 @@ type Autoscaling = {
   downscale_delay_s?: number;
 };
 
-/** Without bounds of its own it has a fixed number. */
+/** Reads how a deployment scales; without bounds of its own it has a fixed number. */
 function scalingOf(said: Autoscaling | undefined, fixed: number, maxOngoing: number): Scaling {
   if (said === undefined) return { min: fixed, max: fixed, targetOngoing: maxOngoing };
   const min = said.min_replicas ?? 1;

@@ -92,7 +92,7 @@ export function apiOf({ engine }: Pick<Deployment, "engine">): DeploymentApi {
   return engine === "predictor" ? "predict" : "openai";
 }
 
-/** Null for what does not answer the OpenAI API. */
+/** Answers the engine; null for what does not answer the OpenAI API. */
 export function openAiEngineOf({ engine }: Pick<Deployment, "engine">): OpenAiEngine | null {
   return OPENAI_ENGINES.find((known) => known === engine) ?? null;
 }

@@ -236,7 +236,7 @@ const PACKAGES = {
   embeddings: EMBEDDINGS_PACKAGES,
 } as const satisfies Record<string, readonly string[]>;
 
-/** Before images are chosen: that none of those for processors has it would say little. @throws ApiError engine_unavailable, engine_needs_gpu */
+/** Refuses, before images are chosen, where vLLM can't run: that none of those for processors has it would say little. @throws ApiError engine_unavailable, engine_needs_gpu */
 function requireVllm(
   images: readonly JobImage[],
   selection: WorkerSelection,

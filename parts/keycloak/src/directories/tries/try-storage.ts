@@ -100,7 +100,7 @@ async function tryPerson(
   ];
 }
 
-/** Null where the directory lets this name in; else what is wrong, and what to do. */
+/** Tries a name at the directory. Null where the directory lets this name in; else what is wrong, and what to do. */
 async function tryBind(
   admin: KeycloakAdmin,
   realm: string,

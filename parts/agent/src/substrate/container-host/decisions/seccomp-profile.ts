@@ -95,7 +95,7 @@ export function seccompProfile(): SeccompProfile {
   };
 }
 
-/** Inside the container and to the job's own network; of the kernel, only what interfaces there are. No hypervisor, no raw frames, no other family. */
+/** Allows sockets inside the container and to the job's own network, and of the kernel only what interfaces there are. It allows no hypervisor, no raw frames, no other family. */
 function socketRules(): Rule[] {
   const inside = [AF_UNIX, AF_INET, AF_INET6];
   const others = Array.from({ length: LAST_FAMILY + 1 }, (_, family) => family).filter(

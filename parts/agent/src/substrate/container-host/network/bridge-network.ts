@@ -227,7 +227,7 @@ export class BridgeNetwork implements JobNetwork {
   }
 }
 
-/** Empty for a process that has ended: what is gone has no way out. */
+/** Reads the routes of a process; empty for one that has ended: what is gone has no way out. */
 function routesOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/net/route`, "utf8");

@@ -19,7 +19,7 @@ export function splice(a: Socket, b: Socket): void {
   }
 }
 
-/** By a reset where there can be one: half a message must not look like a whole one. */
+/** Ends a connection by a reset where there can be one: half a message must not look like a whole one. */
 export function breakOff(socket: Socket): void {
   if (socket.destroyed) return;
   if (socket instanceof TLSSocket) socket.destroy();

@@ -43,7 +43,7 @@ export type Meaning = {
 const UNTOLD = new Set(["REFRESH_TOKEN", "CODE_TO_TOKEN", "CLIENT_LOGIN", "OAUTH2_DEVICE_AUTH"]);
 const SIGN_INS = new Set(["LOGIN", "IDENTITY_PROVIDER_LOGIN", "IDENTITY_PROVIDER_FIRST_LOGIN"]);
 
-/** Null of what is not told. */
+/** Says what an event of a sign-in means; null for what is not told. */
 export function signInMeaning(event: SignInEvent): Meaning | null {
   if (UNTOLD.has(event.type)) return null;
   const common = {

@@ -136,7 +136,7 @@ function withoutPythonNumbers(text: string): string {
   );
 }
 
-/** Before parsing: a parser must not be the one to find out. */
+/** Measures how deep a text nests, before parsing: a parser must not be the one to find out. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -153,7 +153,7 @@ function depthOf(text: string): number {
   return deepest;
 }
 
-/** Where the parser stopped, without what it read there. */
+/** Says where the parser stopped, without what it read there. */
 function jsonFault(error: unknown): string {
   const message = error instanceof Error ? error.message : "";
   const place = /position (\d+)(?: \(line (\d+) column (\d+)\))?/.exec(message);

@@ -10,7 +10,7 @@ const MAX_LENGTH = 1_000;
 
 type Token = { kind: "open" | "close" | "operator" | "text" | "word" | "name"; value: string };
 
-/** Null when it is not a marker. */
+/** Tells whether a marker holds; null when it is not a marker. */
 export function evaluateMarker(
   marker: string,
   { pythonVersion }: MarkerEnvironment,

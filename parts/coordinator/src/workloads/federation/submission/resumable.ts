@@ -78,7 +78,7 @@ function takesModel(path: string, scriptOf: (module: string) => string | null): 
   return importsPersistor(source) && declares.test(source) && !LOADING.test(source);
 }
 
-/** By its own name, on a line of its own: a class that only bears the name is another one. */
+/** Looks for the persistor by its own name, on a line of its own: a class that only bears the name is another one. */
 function importsPersistor(source: string): boolean {
   const lines = source.matchAll(
     /^from nvflare\.app_opt\.pt(?:\.file_model_persistor)? import ([^#\n]+)/gm,

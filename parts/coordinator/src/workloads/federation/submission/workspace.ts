@@ -64,7 +64,7 @@ function warmStart(folder: string, objects: readonly FolderObject[]): FolderObje
   return first;
 }
 
-/** In the order that the kernel numbers them: shards by file name. */
+/** Lists the inputs in the order that the kernel numbers them: shards by file name. */
 export function acceptedInputs(workspace: Workspace): AcceptedInput[] {
   const input = (
     kind: AcceptedInput["kind"],

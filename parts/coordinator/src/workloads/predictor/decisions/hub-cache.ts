@@ -6,7 +6,7 @@ import type { HubSnapshot, ModelObject } from "../model-sources.ts";
 /** Value of `HF_HUB_CACHE`, below what a replica may only read. */
 export const HUB_CACHE = "/app/model/hub";
 
-/** In the container. */
+/** Answers where the snapshot lies in the container. */
 export function snapshotFolder({ name, commit }: Pick<HubSnapshot, "name" | "commit">): string {
   return `${HUB_CACHE}/models--${name.replaceAll("/", "--")}/snapshots/${commit}`;
 }
