@@ -37,12 +37,12 @@ async function untilFound(
   isIt: (entries: Entry[]) => boolean,
   query: Record<string, string>,
 ): Promise<Entry[]> {
-  for (let tries = 0; tries < 300; tries++) {
+  for (let tries = 0; tries < 3_000; tries++) {
     const entries = await search(query);
     if (isIt(entries)) return entries;
     await sleep(100);
   }
-  throw new Error(`not so after 30 s: ${isIt.toString()}`);
+  throw new Error(`never so: ${isIt.toString()}`);
 }
 
 const privacy = (...args: string[]) =>

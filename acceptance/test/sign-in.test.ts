@@ -30,7 +30,7 @@ async function freshPage(): Promise<Page> {
     viewport: { width: 1000, height: 640 },
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(120_000);
   return page;
 }
 const picture = (page: Page, name: string) =>

@@ -37,7 +37,7 @@ t.test(
     };
     const search = (...args: string[]) =>
       resontech(env, "audit", "search", "--type", "key.list", ...args);
-    for (let tries = 0; tries < 100 && search("--json").stdout.split("\n").length < 6; tries++)
+    for (let tries = 0; tries < 1_000 && search("--json").stdout.split("\n").length < 6; tries++)
       await sleep(50);
 
     const first = search("--limit", "3", "--oldest", "--json");
@@ -167,7 +167,7 @@ t.test(
           stdout.split("\n").filter((line) => line !== "");
         for (
           let tries = 0;
-          tries < 100 && !/data\.upload\.init.*completed/.test(report(officer).stdout);
+          tries < 1_000 && !/data\.upload\.init.*completed/.test(report(officer).stdout);
           tries++
         )
           await sleep(100);

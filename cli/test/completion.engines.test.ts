@@ -91,7 +91,7 @@ t.test("a shell that can't ask, or waits, is told nothing", async (t) => {
       env: { ...env, ...more },
       encoding: "utf8",
       stdio: ["ignore", "pipe", "inherit"],
-      timeout: 20_000,
+      timeout: 120_000,
     });
   t.match(ids({}), new RegExp(`^${id}\tdigits {2}[A-Z]+\n$`));
   t.equal(ids({ RESON_API_KEY: "rsk_dev_none" }), "");

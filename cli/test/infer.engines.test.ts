@@ -69,7 +69,7 @@ t.test("a folder is deployed, waited for, and answers whoever has the key", asyn
   t.match(call, { code: 0, out: '{"said":"> hello","bytes":5}\n' });
   // The gateway tells what its journal has each second.
   let usage = await run("infer", "usage", "--json");
-  for (let tries = 0; tries < 20 && usage.out === ""; tries++) {
+  for (let tries = 0; tries < 200 && usage.out === ""; tries++) {
     await sleep(250);
     usage = await run("infer", "usage", "--json");
   }

@@ -86,7 +86,7 @@ t.test("what a federated job left is deployed by its id, and answers", async (t)
   t.equal(await (await fetchWithCa(running.caPem, url)).text(), "the model");
   await gateway.answer(agent, jobId);
   const shown = () => running.request("GET", `/api/inference/jobs/${jobId}`, user.platformKey);
-  for (let tries = 0; tries < 200 && (await shown()).body["status"] !== "RUNNING"; tries++)
+  for (let tries = 0; tries < 2_000 && (await shown()).body["status"] !== "RUNNING"; tries++)
     await new Promise((resolve) => setTimeout(resolve, 50));
   t.match((await shown()).body, {
     ...{ status: "RUNNING", weights: { named: `job:${id}`, sha256: sha256("the model") } },

@@ -40,7 +40,7 @@ async function inBrowser<T>(url: string, work: (page: Page) => Promise<T>): Prom
   try {
     const context = await browser.newContext({ ignoreHTTPSErrors: true });
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(120_000);
     await page.goto(url);
     return await work(page);
   } finally {

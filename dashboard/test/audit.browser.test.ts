@@ -29,7 +29,7 @@ t.test(
     await house.running.get("/api/keys", ada.platformKey);
     const context = await house.windowOf(auditor.userId, { roles: ["compliance-auditor"] });
     const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(120_000);
     const complaints: string[] = [];
     page.on("console", (message) => {
       if (message.type() === "error") complaints.push(message.text());
@@ -57,7 +57,7 @@ t.test(
     await page.getByLabel("Kind of event").fill("key.list");
     const found = page.getByRole("link", { name: /^\d{4}\/\d+$/ }).first();
     // An entry is indexed a moment after it is signed.
-    for (let tries = 0; tries < 50 && (await found.count()) === 0; tries++) {
+    for (let tries = 0; tries < 5_000 && (await found.count()) === 0; tries++) {
       await page.getByRole("button", { name: "Search" }).click();
       await page.waitForTimeout(200);
     }

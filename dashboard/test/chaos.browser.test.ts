@@ -32,7 +32,7 @@ async function watch(
 ): Promise<Page> {
   const context = await house.windowOf(userId, { roles });
   const page = await context.newPage();
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(120_000);
   await page.goto(`${running.url}/dashboard${path}`);
   await page.evaluate("globalThis.isFirst = true");
   return page;

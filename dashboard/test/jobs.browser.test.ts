@@ -27,7 +27,7 @@ async function pageOf(
 ): Promise<{ page: Page; complaints: string[] }> {
   const context = await house.windowOf(ada.userId, look);
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(120_000);
   const complaints: string[] = [];
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());

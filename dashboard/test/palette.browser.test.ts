@@ -10,7 +10,7 @@ t.test("a person goes to a job and to a page without a pointer", async (t) => {
   const ada = await house.addUser("ada");
   const id = await house.submit(ada, "digits");
   const page = await (await house.windowOf(ada.userId)).newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(120_000);
   await page.goto(`${house.running.url}/dashboard`);
   await page.waitForSelector("#who");
 

@@ -20,7 +20,7 @@ async function pageOf(
 ): Promise<Page> {
   const context = await house.windowOf(userId, { roles, bypassPolicy: true });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(120_000);
   await page.goto(`${running.url}/dashboard${path}`);
   await page.getByRole("heading", { level: 1 }).waitFor();
   return page;

@@ -41,7 +41,7 @@ t.test(
     t.teardown(() => browser.close());
     const context = await browser.newContext({ ignoreHTTPSErrors: true });
     const page = await context.newPage();
-    page.setDefaultTimeout(60_000);
+    page.setDefaultTimeout(120_000);
 
     const led = await context.request.get(`${served.url}/dashboard`, { maxRedirects: 0 });
     t.equal(led.status(), 302, "nobody is signed in");

@@ -12,8 +12,8 @@ import type { ProcessConfig } from "@resontech/frame/process-config";
 import type { Static, TSchema } from "typebox";
 import { shippedProgram } from "./shipped-program.ts";
 
-const START_MS = 30_000;
-const ANSWER_MS = 30_000;
+const START_MS = 120_000;
+const ANSWER_MS = 120_000;
 
 export class RunningPart<Config extends TSchema = TSchema> implements AsyncDisposable {
   readonly #part: OwnPart<Config>;

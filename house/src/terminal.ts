@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const WITHIN_MS = 30_000;
+const WITHIN_MS = 120_000;
 const LOOK_MS = 50;
 
 type Size = { columns?: number; lines?: number };

@@ -271,7 +271,7 @@ async function freshPage(): Promise<Page> {
     viewport: { width: 900, height: 640 },
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(120_000);
   return page;
 }
 

@@ -408,6 +408,6 @@ function generationIn(file: string): number {
 }
 
 async function waitUntil(holds: () => boolean): Promise<void> {
-  for (const endsAt = Date.now() + 20_000; !holds(); await sleep(20))
+  for (const endsAt = Date.now() + 120_000; !holds(); await sleep(20))
     if (Date.now() > endsAt) throw new Error("it never came");
 }

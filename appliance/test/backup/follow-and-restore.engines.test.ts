@@ -131,7 +131,7 @@ class House {
 const LOOK_MS = 20;
 
 async function until(holds: () => boolean, what: string): Promise<void> {
-  for (const endsAt = Date.now() + 20_000; !holds(); await sleep(LOOK_MS))
+  for (const endsAt = Date.now() + 120_000; !holds(); await sleep(LOOK_MS))
     if (Date.now() > endsAt) throw new Error(`never: ${what}`);
 }
 

@@ -26,7 +26,7 @@ const recorder = (layout: Layout, then: string): string[] => [
 const calls = ({ root }: Layout): string[] => wholeLines(join(root, "called"));
 
 async function until(holds: () => boolean): Promise<void> {
-  for (const endsAt = Date.now() + 10_000; !holds(); await sleep(10))
+  for (const endsAt = Date.now() + 120_000; !holds(); await sleep(10))
     if (Date.now() > endsAt) throw new Error("it never came");
 }
 

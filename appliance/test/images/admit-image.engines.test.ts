@@ -42,7 +42,7 @@ const said = (file: string): AskedAdmission => ({ by: "digest", said: digestOf(f
 const isServed = (name: string) =>
   existsSync(join(storageDir, "docker/registry/v2/repositories/own", name));
 const recorded = async (type: string) => {
-  for (let tries = 0; tries < 100; tries++) {
+  for (let tries = 0; tries < 1_000; tries++) {
     const leaves = await readLeaves(running.auditd.logDir);
     const found = leaves.filter((leaf) => leaf.type === type);
     if (found.some(({ phase }) => phase === "completed"))

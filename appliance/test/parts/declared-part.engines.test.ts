@@ -152,7 +152,7 @@ t.test(
       await ended;
     });
     const shown = () => supervisor.status().find(({ name }) => name === "toy");
-    for (const end = Date.now() + 30_000; shown()?.phase !== "healthy"; await sleep(20))
+    for (const end = Date.now() + 120_000; shown()?.phase !== "healthy"; await sleep(20))
       if (Date.now() > end) throw new Error(readFileSync(layout.log("toy.log"), "utf8"));
     t.match(shown(), { version: "1", isHeld: false });
     t.equal(statSync(`/proc/${shown()?.pid}`).uid, uid);

@@ -70,7 +70,7 @@ async function started(t: Test, part: Part): Promise<void> {
     running.kill();
     await running.exited;
   });
-  for (const deadline = Date.now() + 20_000; !(await part.isHealthy()); await sleep(100))
+  for (const deadline = Date.now() + 120_000; !(await part.isHealthy()); await sleep(100))
     if (Date.now() > deadline)
       throw new Error(readFileSync(layout.log(`${part.name}.log`), "utf8"));
   const owner = statSync(`/proc/${running.pid}`).uid;

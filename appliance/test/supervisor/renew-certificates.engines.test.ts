@@ -70,7 +70,7 @@ t.test(
         NAMES,
       );
     await renewNow(context, log);
-    for (const end = Date.now() + 10_000; (await shownByNats(context)) === before; await sleep(50))
+    for (const end = Date.now() + 120_000; (await shownByNats(context)) === before; await sleep(50))
       if (Date.now() > end) break;
     t.equal(
       await shownByNats(context),
@@ -169,7 +169,7 @@ async function started(t: Test, part: Part): Promise<Running> {
     running.kill();
     await running.exited;
   });
-  for (const end = Date.now() + 10_000; !(await part.isHealthy()); await sleep(50))
+  for (const end = Date.now() + 120_000; !(await part.isHealthy()); await sleep(50))
     if (Date.now() > end) throw new Error(`${part.name} does not answer`);
   return running;
 }

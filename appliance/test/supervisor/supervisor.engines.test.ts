@@ -34,11 +34,11 @@ const log = pino({ level: "silent" });
 const END = { graceMs: 2_000, stopSignal: "SIGTERM", wholeGroup: true } as const;
 
 async function until(condition: () => boolean, what: string): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 2_000; tries += 1) {
     if (condition()) return;
     await sleep(50);
   }
-  throw new Error(`not within 10 s: ${what}`);
+  throw new Error(`never: ${what}`);
 }
 
 function phaseIn(supervisor: Supervisor, name: string): string | undefined {

@@ -53,7 +53,7 @@ class Said implements Disposable {
   }
 
   async until(holds: (said: Said) => boolean, what: string): Promise<void> {
-    for (const endsAt = Date.now() + 30_000; !holds(this); await sleep(10))
+    for (const endsAt = Date.now() + 120_000; !holds(this); await sleep(10))
       if (Date.now() > endsAt) throw new Error(`never: ${what}; ${this.last}`);
   }
 

@@ -84,7 +84,7 @@ t.test("a database is followed into a bucket, and comes back from there", async 
       ended.signal,
     );
     const isFollowed = (): boolean => (states.at(-1)?.upToMs ?? 0) > 0;
-    for (const endsAt = Date.now() + 20_000; !isFollowed(); await sleep(20))
+    for (const endsAt = Date.now() + 120_000; !isFollowed(); await sleep(20))
       if (Date.now() > endsAt) throw new Error("it is not followed");
     for (let count = 0; count < 100; count += 1) {
       db.prepare("INSERT INTO a (b) VALUES (?)").run("b".repeat(3_000));

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { shippedProgram } from "@resontech/house/shipped-program";
 
-const WITHIN_MS = 20_000;
+const WITHIN_MS = 120_000;
 
 /** `resontech` as a process, and what it says. */
 export class Shell {
@@ -40,7 +40,9 @@ export class Shell {
       await Promise.race([
         new Promise<void>((resolve) => this.#waiting.add(resolve)),
         this.ended.then(() => Promise.reject(new Error(`ended: ${this.out}${this.said}`))),
-        sleep(WITHIN_MS).then(() => Promise.reject(new Error(`not so: ${this.out}${this.said}`))),
+        sleep(WITHIN_MS, undefined, { ref: false }).then(() =>
+          Promise.reject(new Error(`not so: ${this.out}${this.said}`)),
+        ),
       ]);
   }
 

@@ -21,7 +21,7 @@ export class SignedInPerson {
     this.name = name;
     this.page = page;
     this.#base = base;
-    page.setDefaultTimeout(60_000);
+    page.setDefaultTimeout(120_000);
     page.on("console", (message) => {
       if (message.type() === "error") this.complaints.push(message.text());
     });

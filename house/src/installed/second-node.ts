@@ -21,7 +21,7 @@ import { type PodmanService, startPodman } from "../engines/podman-service.ts";
 import type { LocalAppliance } from "./local-appliance.ts";
 import type { NetworkNamespace } from "../network/network-namespace.ts";
 
-const JOIN_LIMIT_MS = 30_000;
+const JOIN_LIMIT_MS = 120_000;
 
 export type SecondNodeOptions = {
   appliance: LocalAppliance;

@@ -87,7 +87,7 @@ export class RunningPrometheus implements AsyncDisposable {
     this.#child = child;
     for (const stream of [child.stdout, child.stderr])
       stream.on("data", (chunk: Buffer) => (this.#output += chunk.toString("utf8")));
-    for (const deadline = Date.now() + 30_000; ; await sleep(50)) {
+    for (const deadline = Date.now() + 120_000; ; await sleep(50)) {
       if (child.exitCode !== null || Date.now() > deadline)
         throw new Error(`Prometheus is not ready: ${this.#output}`);
       if ((await this.ask("/-/ready").catch(() => null))?.status === 200) return;

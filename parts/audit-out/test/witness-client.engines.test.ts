@@ -28,7 +28,7 @@ function logOf(): { log: typeof silent; lines: string[] } {
 }
 
 async function until(what: () => boolean): Promise<boolean> {
-  for (const deadline = performance.now() + 20_000; !what() && performance.now() < deadline; )
+  for (const deadline = performance.now() + 120_000; !what() && performance.now() < deadline; )
     await sleep(50);
   return what();
 }

@@ -176,7 +176,7 @@ t.test("a start gives a bucket of an older program the rights of this one", asyn
       () => true,
       () => false,
     );
-  for (let tries = 0; tries < 100 && !(await isAllowed()); tries++) await sleep(50);
+  for (let tries = 0; tries < 1_000 && !(await isAllowed()); tries++) await sleep(50);
   t.ok(await isAllowed());
 });
 

@@ -397,7 +397,7 @@ t.test("one address can't take every connection", async (t) => {
   const open = clients.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   t.ok(open.length >= 90 && open.length <= 101, `${open.length} of 130`);
   for (const client of open) client.destroy();
-  for (const deadline = Date.now() + 5_000; ; await sleep(50)) {
+  for (const deadline = Date.now() + 120_000; ; await sleep(50)) {
     const answer = await ask(at, "/api/keys").catch(() => null);
     if (answer?.status === 200 || Date.now() > deadline) {
       t.equal(answer?.status, 200, "and it may come again when it has ended some");
@@ -533,13 +533,13 @@ t.test("a worker that is killed ends the whole, to be started afresh", async (t)
     coordinatorSocket: socket,
   });
   process.kill(Number(/New worker \((\d+)\) forked/.exec(second.output)?.[1]), "SIGKILL");
-  for (const end = Date.now() + 5_000; second.isRunning && Date.now() < end; ) await sleep(20);
+  for (const end = Date.now() + 120_000; second.isRunning && Date.now() < end; ) await sleep(20);
   t.notOk(second.isRunning);
 });
 
 t.test("killed, it leaves nothing that listens", async (t) => {
   process.kill(door.pid, "SIGKILL");
-  for (const end = Date.now() + 20_000; Date.now() < end; await sleep(20)) {
+  for (const end = Date.now() + 120_000; Date.now() < end; await sleep(20)) {
     const client = await openTls(at).catch(() => null);
     if (client === null) break;
     client.destroy();
@@ -583,7 +583,7 @@ async function askH2(
 
 /** The old worker may still take a connection while it learns of the new one. */
 async function shows(expected: (fingerprint: string) => boolean): Promise<boolean> {
-  for (const end = Date.now() + 5_000; Date.now() < end; await sleep(50))
+  for (const end = Date.now() + 120_000; Date.now() < end; await sleep(50))
     if (expected(await fingerprint())) return true;
   return false;
 }

@@ -116,7 +116,7 @@ t.test(
     t.ok(await allPlacesAreFree());
     const readGone = () =>
       gateway.readCalls().filter((line) => line.kind === "end" && line.outcome === "replica_gone");
-    for (let tries = 0; tries < 500 && readGone().length < 2 * AT_ONCE; tries++) await sleep(20);
+    for (let tries = 0; tries < 5_000 && readGone().length < 2 * AT_ONCE; tries++) await sleep(20);
     const gone = readGone();
     t.equal(gone.length, 2 * AT_ONCE);
   },

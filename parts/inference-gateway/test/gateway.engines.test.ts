@@ -147,7 +147,7 @@ function tell(change: Partial<Route>): void {
 async function untilReported(holds: (counts: CallCounts) => boolean): Promise<void> {
   const isSo = () =>
     reported !== undefined && reported.generation === generation && holds(reported);
-  for (let tries = 0; tries < 250 && !isSo(); tries++) await sleep(20);
+  for (let tries = 0; tries < 2_500 && !isSo(); tries++) await sleep(20);
   if (!isSo()) throw new Error(`reported was ${JSON.stringify(reported)}`);
 }
 coordinator.listen(routesSocket);
@@ -217,7 +217,7 @@ async function bytesOf(
   >;
   return { status, headers: got, bytes: Buffer.concat(chunks) };
 }
-for (let tries = 0; tries < 100; tries++) {
+for (let tries = 0; tries < 1_000; tries++) {
   if ((await call("/inference/job-1/health")).status === 200) break;
   await sleep(100);
 }
@@ -297,7 +297,7 @@ t.test("a client that hangs up frees its place", async (t) => {
   await untilReported((counts) => busy(counts) === 0);
   // The replica itself computes both to their end, and refuses more meanwhile.
   let answer = await call("/inference/job-1/predict", "b");
-  for (let tries = 0; tries < 200 && answer.status === 503; tries++) {
+  for (let tries = 0; tries < 2_000 && answer.status === 503; tries++) {
     await sleep(50);
     answer = await call("/inference/job-1/predict", "b");
   }
@@ -335,7 +335,7 @@ t.test("each call is in a batch whose root the audit log has", async (t) => {
     requestBytes: question.length,
   });
   const endOf = () => (linesOf("end") as CallEnded[]).find(({ id }) => id === begun[0]?.id);
-  for (let tries = 0; tries < 500 && endOf() === undefined; tries++) await sleep(20);
+  for (let tries = 0; tries < 5_000 && endOf() === undefined; tries++) await sleep(20);
   const ended = endOf();
   t.match(ended, {
     ...{ outcome: "answered", status: 200, answerSha256: sha256(JSON.stringify(body)) },
@@ -348,7 +348,7 @@ t.test("each call is in a batch whose root the audit log has", async (t) => {
   const readSaid = async () =>
     (await readLeaves(auditd.logDir)).filter(({ type }) => type === "model.calls");
   let said = await readSaid();
-  for (let tries = 0; tries < 500 && said.length < readBatches().length; tries++) {
+  for (let tries = 0; tries < 5_000 && said.length < readBatches().length; tries++) {
     await sleep(20);
     said = await readSaid();
   }
@@ -375,7 +375,7 @@ t.test("a predictor gets the bytes behind a url, and its answer is posted", asyn
   const named = JSON.stringify({ url: outside.url("/data") });
   const said = { said: "from outside", bytes: 12 };
   t.match(await call("/inference/job-1/predict", named, headers), { status: 200, body: said });
-  for (let tries = 0; tries < 200 && readdirSync(config.callbacksDir).length > 0; tries++)
+  for (let tries = 0; tries < 2_000 && readdirSync(config.callbacksDir).length > 0; tries++)
     await sleep(20);
   t.match(outside.heard, [
     { method: "GET", path: "/data" },
@@ -399,7 +399,7 @@ t.test("while auditd is silent no byte of an answer leaves", async (t) => {
   });
   process.kill(auditd.pid, "SIGCONT");
   let answer = await call("/inference/job-1/predict", "seen");
-  for (let tries = 0; tries < 50 && answer.status !== 200; tries++) {
+  for (let tries = 0; tries < 500 && answer.status !== 200; tries++) {
     await sleep(100);
     answer = await call("/inference/job-1/predict", "seen");
   }

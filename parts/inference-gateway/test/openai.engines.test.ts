@@ -146,7 +146,7 @@ t.test("the client for JavaScript does, and leaves a stream early", async (t) =>
   t.same([told["response"], told["responded"]], [told["chat"], told["chat"]]);
   const goneLine = () =>
     gateway.readCalls().find((line) => "outcome" in line && line.outcome === "client_gone");
-  for (let tries = 0; tries < 500 && goneLine() === undefined; tries++) await sleep(20);
+  for (let tries = 0; tries < 5_000 && goneLine() === undefined; tries++) await sleep(20);
   const left = goneLine();
   t.match(left, { usage: { isExact: false } });
 });
@@ -157,7 +157,7 @@ t.test("each call is on record with its tokens, and nothing of what was said", a
   await answerOf(open({ body: chat("a", { stream: true }) }));
   const read = () => gateway.readCalls().slice(before);
   const ends = () => read().filter(({ kind }) => kind === "end").length;
-  for (let tries = 0; tries < 500 && ends() < 2; tries++) await sleep(20);
+  for (let tries = 0; tries < 5_000 && ends() < 2; tries++) await sleep(20);
   const lines = read();
   const begun = lines.filter(({ kind }) => kind === "call");
   const ended = lines.filter((line) => line.kind === "end");

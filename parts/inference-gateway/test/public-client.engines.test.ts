@@ -102,7 +102,7 @@ print(json.dumps(None))
 `,
     env,
   );
-  for (let tries = 0; tries < 200 && readdirSync(gateway.callbacksDir).length > 0; tries++)
+  for (let tries = 0; tries < 2_000 && readdirSync(gateway.callbacksDir).length > 0; tries++)
     await sleep(20);
   const [heard] = outside.heard;
   t.match(heard, { path: "/hook", body: '{"ok":true}', headers: { "x-request-id": "r-1" } });

@@ -55,7 +55,7 @@ t.test("each query is understood, and asks for figures that there are", async (t
   // Rates need two looks.
   const hasTwo = async () =>
     ((await prometheus.query("count_over_time(resontech_audit_entries[1m])"))[0]?.value ?? 0) >= 3;
-  t.ok(await until(hasTwo, 30_000), prometheus.output);
+  t.ok(await until(hasTwo, 120_000), prometheus.output);
   for (const expr of dashboardQueries()) {
     const found = await prometheus.query(expr);
     // The test's node has no device that tells of its use.

@@ -23,8 +23,8 @@ const isUp = async (job: string): Promise<boolean> =>
   (await prometheus.query(`up{job="${job}"}`)).some(({ value }) => value === 1);
 
 t.test("it reads the coordinator and itself", async (t) => {
-  t.ok(await until(() => isUp("coordinator"), 20_000), prometheus.output);
-  t.ok(await until(() => isUp("prometheus"), 20_000));
+  t.ok(await until(() => isUp("coordinator"), 120_000), prometheus.output);
+  t.ok(await until(() => isUp("prometheus"), 120_000));
   t.match(await prometheus.query("resontech_database_up"), [
     { metric: { instance: "appliance", job: "coordinator" }, value: 1 },
   ]);
@@ -63,9 +63,9 @@ t.test(
   "a rotated token, a killed coordinator and a killed Prometheus are gone through",
   async (t) => {
     writeFileSync(tokenFile, randomBytes(32).toString("base64url"));
-    t.ok(await until(() => isUp("coordinator"), 20_000), "the file is read at each look");
+    t.ok(await until(() => isUp("coordinator"), 120_000), "the file is read at each look");
     await coordinator.stop("SIGKILL");
-    t.ok(await until(async () => !(await isUp("coordinator")), 20_000));
+    t.ok(await until(async () => !(await isUp("coordinator")), 120_000));
     t.ok(
       await until(
         async () =>
@@ -76,13 +76,13 @@ t.test(
       ),
     );
     await coordinator.start();
-    t.ok(await until(() => isUp("coordinator"), 20_000));
+    t.ok(await until(() => isUp("coordinator"), 120_000));
     const [seen] = await prometheus.query("timestamp(up)");
     await prometheus.stop("SIGKILL");
     await prometheus.start();
     const kept = await prometheus.query(`up @ ${seen!.value}`);
     t.ok(kept.length > 0, "what it had stands in its log");
-    t.ok(await until(() => isUp("coordinator"), 20_000));
+    t.ok(await until(() => isUp("coordinator"), 120_000));
     t.ok(readdirSync(prometheus.settings.dataDir).includes("wal"));
   },
 );

@@ -78,7 +78,7 @@ t.test(
     process.kill(front.enginePid, "SIGCONT");
     await refused;
     const used = async () => (await front.store.usage(user.bucket)).usedBytes;
-    for (let tries = 0; tries < 500 && (await used()) !== 24 * KIB; tries++) await sleep(20);
+    for (let tries = 0; tries < 5_000 && (await used()) !== 24 * KIB; tries++) await sleep(20);
     t.equal(await used(), 24 * KIB);
     await store.put(user.bucket, "fits", Buffer.alloc(10 * KIB), "text/plain");
   },

@@ -175,7 +175,7 @@ t.test(
     await t.rejects(put("second"), QUOTA_EXCEEDED);
     front.coordinator.setQuota(user, 100 * LEAST_COST_BYTES);
     const until = async (isSo: () => Promise<boolean>): Promise<void> => {
-      for (const deadline = Date.now() + 20_000; !(await isSo()); await sleep(200))
+      for (const deadline = Date.now() + 120_000; !(await isSo()); await sleep(200))
         if (Date.now() > deadline) throw new Error("not in time");
     };
     const takes = (key: string): Promise<boolean> =>

@@ -38,7 +38,7 @@ class Person {
     const { password, secret } = await house.addCodeAccount(username, roles);
     const context = await browser.newContext({ ignoreHTTPSErrors: true });
     const person = new Person(await context.newPage(), secret);
-    person.page.setDefaultTimeout(30_000);
+    person.page.setDefaultTimeout(120_000);
     await person.page.goto(`${house.origin}/dashboard/approvals`);
     await person.page.fill("#username", username);
     await person.page.fill("#password", password);

@@ -34,7 +34,7 @@ t.test(
       (await look(query, by)).body as AuditEventsReply;
     for (
       let tries = 0;
-      tries < 200 && (await page("?type=key.list&limit=1000")).events.length < 14;
+      tries < 2_000 && (await page("?type=key.list&limit=1000")).events.length < 14;
       tries++
     )
       await sleep(50);
@@ -130,7 +130,7 @@ t.test(
           { status: 403 },
         );
         let found: AuditEventRow[] = [];
-        for (let tries = 0; tries < 100 && found.length === 0; tries++, await sleep(20))
+        for (let tries = 0; tries < 1_000 && found.length === 0; tries++, await sleep(20))
           found = (await page("?outcome=refused&from=1h&limit=10")).events;
         t.match(found[0], { type: "auth.refused", onBehalfOf: refused.userId });
         for (const [query, said] of [
@@ -169,7 +169,7 @@ t.test(
       async (t) => {
         await look("?type=key.mint&object=canary-1&from=2026-01-01T00:00:00Z", alice);
         let found;
-        for (let tries = 0; tries < 100 && found === undefined; tries++) {
+        for (let tries = 0; tries < 1_000 && found === undefined; tries++) {
           await sleep(50);
           const leaves = await readLeaves(coordinator.auditd.logDir);
           found = leaves.find((leaf) => String(leaf.detail?.["filters"]) === "from,object,type");

@@ -21,7 +21,7 @@ import { buildKernel, type KernelParts } from "../../src/compose/build-kernel.ts
 import { WORKLOADS } from "../../src/workloads/workloads.ts";
 import { SteadyClock } from "../../src/kernel/clock.ts";
 
-const DRAIN_MS = 30_000;
+const DRAIN_MS = 120_000;
 
 /** Call it before auditd starts. */
 export function addCoordinatorProducer(root: string, { producers }: AuditdConfig): void {

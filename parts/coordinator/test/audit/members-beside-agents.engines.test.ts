@@ -76,7 +76,7 @@ async function completeness(t: Test, { core, auditd, dir }: CoreFixture) {
     await core.commit.run((db) =>
       Number(db.prepare("SELECT count(*) FROM audit_outbox").pluck().get()),
     );
-  for (let tries = 0; tries < 1_000 && (await waiting()) > 0; tries++)
+  for (let tries = 0; tries < 10_000 && (await waiting()) > 0; tries++)
     await new Promise((resolve) => setTimeout(resolve, 10));
   t.equal(await waiting(), 0);
   await core.gate.covered((await core.gate.status()).size - 1);

@@ -152,7 +152,7 @@ const DRIVES: Record<string, () => Promise<number>> = {
   },
   "GET /{organisation}/{model}/resolve/{revision}/{*}": async () => {
     await inHub("c");
-    for (let tries = 0; tries < 200; tries++) {
+    for (let tries = 0; tries < 2_000; tries++) {
       const { status } = await call("GET", "/lab/c/resolve/main/c.bin?x=1");
       if (status !== 409) return status;
       await sleep(50);
@@ -302,7 +302,7 @@ const DRIVES: Record<string, () => Promise<number>> = {
   "GET /api/audit/proofs": async () => (await call("GET", "/api/audit/proofs?limit=1")).status,
   "GET /api/audit/events/{index}": async () => {
     // Its own entries are indexed a moment after they are signed.
-    for (let tries = 0; tries < 200; tries++) {
+    for (let tries = 0; tries < 2_000; tries++) {
       const { events } = (await call("GET", "/api/audit/events?limit=1")).body as unknown as {
         events: { index: number }[];
       };

@@ -243,7 +243,7 @@ export class RunningCoordinator implements AsyncDisposable {
     this.#output = "";
     child.stdout.on("data", (chunk: Buffer) => (this.#output += chunk.toString("utf8")));
     child.stderr.on("data", (chunk: Buffer) => (this.#output += chunk.toString("utf8")));
-    for (const deadline = Date.now() + 30_000; ; await sleep(50)) {
+    for (const deadline = Date.now() + 120_000; ; await sleep(50)) {
       if (child.exitCode !== null || Date.now() > deadline)
         throw new Error(`the coordinator is not ready: ${this.#output}`);
       if (

@@ -31,7 +31,7 @@ const get = (url: string, headers: Record<string, string> = {}) =>
   api.app.inject({ url, headers: { authorization: `Bearer ${bob.platformKey}`, ...headers } });
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 async function ready(name: string): Promise<Record<string, unknown>> {
-  for (let tries = 0; tries < 400; tries++) {
+  for (let tries = 0; tries < 4_000; tries++) {
     const { body } = await api.call(bob, { url: `/api/hub/models/${name}` });
     if (body["state"] !== "CHECKING") return body;
     await sleep(50);

@@ -79,7 +79,7 @@ async function tags({ bucket, accessKeyId, secretAccessKey }: AddedUser): Promis
 
 async function refreshed(keys: BucketKeys = bucketKeys): Promise<void> {
   await using _refresh = new RightsRefresh(keys, pino({ level: "silent" }));
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 2_000; tries++) {
     const { n } = read
       .prepare(
         "SELECT count(*) AS n FROM buckets JOIN bucket_pairs ON bucket = name WHERE rights IS NULL AND access_key_id IS NOT NULL",
@@ -140,7 +140,7 @@ t.test("a store that is not up yet is waited for, and keeps nothing else waiting
     for (const socket of sockets) socket.destroy();
     door.close();
   });
-  for (let tries = 0; tries < 200 && (await tags(user)) !== "ok"; tries++) await sleep(50);
+  for (let tries = 0; tries < 2_000 && (await tags(user)) !== "ok"; tries++) await sleep(50);
   t.equal(await tags(user), "ok");
 });
 

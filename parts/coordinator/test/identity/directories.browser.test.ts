@@ -251,7 +251,7 @@ async function freshPage(): Promise<Page> {
     viewport: { width: 900, height: 700 },
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(120_000);
   return page;
 }
 

@@ -15,7 +15,7 @@ t.test("a person mints a key, sees it once and revokes it", async (t) => {
   const anna = await house.addAccount("anna");
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(120_000);
   await page.goto(`${house.origin}/auth/credential/code`);
   await page.fill("#username", anna.username);
   await page.fill("#password", anna.password);

@@ -12,7 +12,7 @@ t.teardown(() => browser.close());
 async function freshPage(): Promise<Page> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(120_000);
   return page;
 }
 

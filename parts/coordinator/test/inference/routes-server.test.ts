@@ -57,7 +57,7 @@ async function listening(t: Test, change: Partial<RoutesServerParts> = {}) {
     return { socket, first };
   };
   const until = async (holds: () => boolean) => {
-    for (let tries = 0; tries < 200 && !holds(); tries++) await sleep(10);
+    for (let tries = 0; tries < 2_000 && !holds(); tries++) await sleep(10);
     if (!holds()) throw new Error("it did not come to it");
   };
   const bump = () => {

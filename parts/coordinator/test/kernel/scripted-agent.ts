@@ -29,7 +29,7 @@ import { makeSigningRequest } from "../nodes/node-certificates.ts";
 
 const BEAT_MS = 5_000;
 /** A busy machine takes seconds for what a kernel does at once. */
-const MEMBERS_MS = 30_000;
+const MEMBERS_MS = 120_000;
 
 /** A refusal as the protocol has it. */
 export class Refused extends Error {

@@ -96,7 +96,7 @@ export class RunningDoor implements AsyncDisposable {
   }
 
   async #untilListening(): Promise<void> {
-    for (const end = Date.now() + 10_000; ; await sleep(20)) {
+    for (const end = Date.now() + 120_000; ; await sleep(20)) {
       if (this.#child.exitCode !== null || Date.now() > end)
         throw new Error(`the door does not listen: ${this.#output}`);
       if (this.#loads() > 1 && (await accepts(this.port))) return;

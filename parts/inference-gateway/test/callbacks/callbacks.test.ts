@@ -24,7 +24,7 @@ const identity = {
 };
 
 async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 500 && !holds(); tries++) await sleep(10);
+  for (let tries = 0; tries < 5_000 && !holds(); tries++) await sleep(10);
   if (!holds()) throw new Error("it did not come to hold");
 }
 

@@ -151,7 +151,7 @@ export class PlayedGateway implements AsyncDisposable {
       },
       log,
     );
-    for (let tries = 0; tries < 200; tries++) {
+    for (let tries = 0; tries < 2_000; tries++) {
       const { status } = await this.get("/v1/models", "nobody");
       if (status === 401) return;
       await sleep(10);

@@ -162,7 +162,7 @@ async function startProgram(configFile: string, socket: string): Promise<AsyncDi
     child.kill("SIGKILL");
     await once(child, "exit");
   };
-  for (let tries = 0; tries < 400 && !(await isListening(socket)); tries++) {
+  for (let tries = 0; tries < 4_000 && !(await isListening(socket)); tries++) {
     if (child.exitCode !== null) throw new Error("the gateway ended");
     await sleep(25);
   }

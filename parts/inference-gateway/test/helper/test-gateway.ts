@@ -124,7 +124,7 @@ from resontech_predictor.main import main
 sys.exit(main(pathlib.Path(${JSON.stringify(root)})))`;
     const replica = spawn("python3", ["-u", "-c", program], { stdio: "ignore" });
     this.#cleanup.defer(() => void replica.kill("SIGKILL"));
-    for (let tries = 0; tries < 300 && !(await isHealthy(port)); tries++) await sleep(50);
+    for (let tries = 0; tries < 3_000 && !(await isHealthy(port)); tries++) await sleep(50);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -14,7 +14,7 @@ import {
 import { freePort } from "@resontech/house/free-port";
 
 const run = promisify(execFile);
-const START_MS = 10_000;
+const START_MS = 120_000;
 const LDAP_BASE = "dc=hospital,dc=test";
 const ROOT_DN = `cn=root,${LDAP_BASE}`;
 const ROOT_PASSWORD = "root-of-the-test";
