@@ -71,7 +71,7 @@ t.test(
     process.kill(front.auditd.pid, "SIGCONT");
     let again = await put(9_004);
     for (
-      const deadline = performance.now() + 5_000;
+      const deadline = performance.now() + 120_000;
       again.status !== 200 && performance.now() < deadline;
       await sleep(20)
     )

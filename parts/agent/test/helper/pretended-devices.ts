@@ -122,7 +122,7 @@ export class PretendedDevices implements NodePlace, Disposable {
   }
 
   #untilOwnMounts(): void {
-    const deadline = performance.now() + 10_000;
+    const deadline = performance.now() + 120_000;
     while (mountsOf(String(this.#holder.pid)) === mountsOf("self"))
       if (performance.now() > deadline) throw new Error("there is no namespace of its own");
   }
