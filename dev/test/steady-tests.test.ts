@@ -37,6 +37,8 @@ t.test("no test waits by a sleep or judges by a clock, but for a reason", async 
 t.test("what is unsteady is found, and what only ends a hang is not", async (t) => {
   for (const unsteady of [
     "t.setTimeout(240_000);",
+    "page.setDefaultTimeout(15_000);",
+    "for (const deadline = Date.now() + 10_000; !isOver(); await sleep(20))\n  look();",
     "await sleep(500);",
     "await setTimeout(GRACE_MS + 1_000);",
     "await page.waitForTimeout(500);",
@@ -52,6 +54,7 @@ t.test("what is unsteady is found, and what only ends a hang is not", async (t) 
     t.equal(findUnsteady(unsteady).length, 1, unsteady);
   for (const steady of [
     "t.setTimeout(600_000);",
+    "page.setDefaultTimeout(120_000);",
     "while (!isOver()) await sleep(20);",
     "for (;;) {\n  if (isOver()) break;\n  await sleep(20);\n}",
     "while (tries < 9) {\n  await sleep(20);\n  look();\n}",

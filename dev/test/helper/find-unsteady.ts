@@ -14,6 +14,10 @@ const HALF_WRITTEN = /existsSync\([^;]*?\s\? readFileSync\([^;]*?\.split\("\\n"\
 /** A limit of a file of its own, which is there to end hangs alone: less than the runner's says how fast the machine must be. */
 const OWN_LIMIT = /^t\.setTimeout\(([0-9_]+)\);$/;
 const RUNNERS_LIMIT_MS = 600_000;
+/** How long a test waits for what must come. A window in which something is done ends at another name. */
+const PATIENCE =
+  /^(?:(?:for \()?(?:const|let) (?:deadline|end|endsAt) = (?:performance|Date)\.now\(\) \+ |[\w.]+\.setDefaultTimeout\()([0-9_]+)\)?;/;
+const LEAST_PATIENCE_MS = 60_000;
 const ASSERTION = /^t\.(ok|notOk|equal|not|same|match)\(/;
 /** `const tookMs = performance.now() - startedAt`, and the same as a property. */
 const MEASURED = /\b(\w+)(?: =|:) (?:Math\.\w+\()*\(*(?:performance|Date)\.now\(\) - [a-z]\w*/g;
@@ -25,7 +29,7 @@ const LOOK =
   /^(while \(|for \(;;\)|for await |do \{|for \((let|const) [^;]* = [^;]*;|\) \{$|\} catch)/;
 
 /**
- * Limits of files below the runner's, assertions that something took no longer than a time, sleeps that are no pause between two looks, files of sockets taken for their owners, and lines of files that may be half written. Sources are formatted, so that a block is what is
+ * Limits of files below the runner's, waits that are soon given up, assertions that something took no longer than a time, sleeps that are no pause between two looks, files of sockets taken for their owners, and lines of files that may be half written. Sources are formatted, so that a block is what is
  * indented: in a loop that looks anew each time a sleep may be the first thing or the last.
  */
 export function findUnsteady(source: string): Unsteady[] {
@@ -38,8 +42,10 @@ export function findUnsteady(source: string): Unsteady[] {
   const others = lines.flatMap((raw, at) => {
     const line = raw.trim();
     if (SLEEP.test(line)) return isPause(lines, at) ? [] : [{ line: at + 1, text: line }];
-    const limit = OWN_LIMIT.exec(line)?.[1]?.replaceAll("_", "");
-    if (limit !== undefined && Number(limit) < RUNNERS_LIMIT_MS)
+    if (
+      isLess(OWN_LIMIT.exec(line)?.[1], RUNNERS_LIMIT_MS) ||
+      isLess(PATIENCE.exec(line)?.[1], LEAST_PATIENCE_MS)
+    )
       return [{ line: at + 1, text: line }];
     if (SOCKET_FILE.test(line)) return [{ line: at + 1, text: line }];
     if (!ASSERTION.test(line)) return [];
@@ -50,6 +56,11 @@ export function findUnsteady(source: string): Unsteady[] {
     return isOfTime && UPPER_BOUND.test(judged) ? [{ line: at + 1, text }] : [];
   });
   return [...others, ...halfWritten];
+}
+
+/** @param literal a number as it stands in a source */
+function isLess(literal: string | undefined, ms: number): boolean {
+  return literal !== undefined && Number(literal.replaceAll("_", "")) < ms;
 }
 
 const indentOf = (line: string): number => line.length - line.trimStart().length;

@@ -98,10 +98,10 @@ t.test("a saturated engine that reads long prompts is ended by nobody", async (t
   await using replica = await start(weights, { contextTokens: 4_096 });
   await replica.ready();
   const prompt = "The quick brown fox jumps over the lazy dog. ".repeat(30);
-  const end = performance.now() + 20_000;
+  const closesAt = performance.now() + 20_000;
   let answers = 0;
   const caller = async (name: number): Promise<void> => {
-    while (performance.now() < end) {
+    while (performance.now() < closesAt) {
       await complete(replica, `${name} ${answers} ${prompt}`, 1);
       answers += 1;
     }

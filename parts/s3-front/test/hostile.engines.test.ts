@@ -288,7 +288,7 @@ t.test(
     forged.socket.write(large.slice(0, -1_000));
     const answer = forged.until(/<\/Error>/);
     const opened = new Set<string>();
-    for (const end = Date.now() + 1_000; Date.now() < end; await sleep(20))
+    for (const closesAt = Date.now() + 1_000; Date.now() < closesAt; await sleep(20))
       for (const name of openFiles(front.enginePid)) opened.add(name);
     t.same(
       [...opened].filter((name) => /multipart/.test(name)),
