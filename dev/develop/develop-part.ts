@@ -29,7 +29,7 @@ export async function developPart(
   const folder = stack.use(new ProgramFolder(context.layout.current, files, inspect));
   const turns: { restarts: OneAtATime | null } = { restarts: null };
   // Compiled first: what does not compile costs the appliance nothing.
-  stack.use(await WatchedPrograms.start(programs, folder.app, () => turns.restarts?.ask()));
+  stack.use(await WatchedPrograms.start(programs, folder.app, () => void turns.restarts?.ask()));
   const part = await DevelopedPart.take(context, name, folder);
   stack.defer(() => giveBack(part, context, name, say));
   const restarts = new OneAtATime(() =>
@@ -37,7 +37,8 @@ export async function developPart(
   );
   turns.restarts = restarts;
   stack.defer(() => restarts.end());
-  restarts.ask();
+  // Whoever is told that the pages are there finds the part behind them.
+  await restarts.ask();
   return stack.move();
 }
 

@@ -10,10 +10,12 @@ export class OneAtATime {
     this.#work = work;
   }
 
-  ask(): void {
-    if (this.#isOver) return;
+  /** Resolves when it was done, and nothing more is asked for. */
+  ask(): Promise<void> {
+    if (this.#isOver) return Promise.resolve();
     this.#isAsked = true;
     this.#loop ??= this.#run();
+    return this.#loop;
   }
 
   /** Resolves when nothing is under way; from now on nothing begins. */

@@ -25,7 +25,14 @@ export class ControlRefusedError extends Error {
   }
 }
 
-/** Asks the coordinator on its control socket. @throws ControlRefusedError, or an error when nobody answers */
+/** Nobody listens on its control socket, so nothing was done. */
+export class CoordinatorAwayError extends Error {
+  readonly code = "coordinator_away";
+  readonly hint =
+    "Look at `appliance status`; once the coordinator is healthy, run the command again.";
+}
+
+/** Asks the coordinator on its control socket. @throws ControlRefusedError, CoordinatorAwayError, or an error when no answer comes */
 export function coordinatorAt(socketPath: string, timeoutMs = ANSWER_MS): AskOperator {
   return async <V extends OperatorVerb>(verb: V, asked?: OperatorAsked<V>) => {
     const { body, ...request } = operatorHttpRequest(OPERATOR_ROUTES[verb], asked ?? {});
@@ -34,6 +41,8 @@ export function coordinatorAt(socketPath: string, timeoutMs = ANSWER_MS): AskOpe
       ...{ ...request, body: body === null ? null : JSON.stringify(body), timeoutMs },
       headers: person === null ? {} : { [PERSON_HEADER]: person },
     }).catch((cause: unknown) => {
+      if (isAway(cause))
+        throw new CoordinatorAwayError("the coordinator does not run, or starts", { cause });
       if (!isTimeout(cause)) throw cause;
       throw new Error(`the coordinator did not answer within ${timeoutMs / 1000} s`, { cause });
     });
@@ -46,4 +55,12 @@ export function coordinatorAt(socketPath: string, timeoutMs = ANSWER_MS): AskOpe
 
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.name === "AbortError";
+}
+
+function isAway(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    "code" in error &&
+    (error.code === "ENOENT" || error.code === "ECONNREFUSED")
+  );
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { linkSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
@@ -52,5 +52,19 @@ t.test("what is no answer of the coordinator is said to be none", async (t) => {
   await t.rejects(coordinatorAt(failing)("status"), /answers status with 502 and no reason/);
   const silent = await answering(t, () => {});
   await t.rejects(coordinatorAt(silent, 50)("status"), /did not answer within 0.05 s/);
-  await t.rejects(coordinatorAt(`${silent}-is-not-there`)("status"), /ENOENT/);
+});
+
+t.test("a coordinator that is away is named, with what to do", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "rt-ask-"));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const away = { code: "coordinator_away", hint: /appliance status/, message: /does not run/ };
+  const path = join(folder, "control");
+  await t.rejects(coordinatorAt(path)("status"), away, "its socket is not there");
+  // A killed process leaves its socket: a second name of one that is closed in order stays as well.
+  const ended = createServer().listen(join(folder, "first"));
+  await once(ended, "listening");
+  linkSync(join(folder, "first"), path);
+  ended.close();
+  await once(ended, "close");
+  await t.rejects(coordinatorAt(path)("status"), away, "nobody listens on it");
 });

@@ -246,8 +246,6 @@ async function openParts(
     readiness: readinessOf(core, store),
   });
   stack.defer(() => app.close());
-  await listenOnSocket(app, config.listen.socket);
-
   const control = await buildControlApp({
     ...{ read, commit, gate, record, store, bucketKeys, now, kernel, passwords, logger },
     ...{ users: new UserViews(read, now), nodes, removal: core.removal, upgrades: core.upgrades },
@@ -260,7 +258,9 @@ async function openParts(
     health: () => core.health(),
   });
   stack.defer(() => control.close());
+  // Health is asked at the API: whoever finds it healthy reaches root's socket too.
   await listenOnSocket(control, config.controlSocket, "owner");
+  await listenOnSocket(app, config.listen.socket);
   return stack.move();
 }
 

@@ -1,5 +1,6 @@
 import { generateKeyPairSync, hash } from "node:crypto";
 import { once } from "node:events";
+import { connect } from "node:net";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -88,6 +89,28 @@ t.test("each socket answers its own callers alone", async (t) => {
       { status: 404 },
       path,
     );
+});
+
+/** Whether somebody takes connections there now. */
+async function isListening(socket: string): Promise<boolean> {
+  const connection = connect(socket);
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  connection.once("connect", () => resolve(true)).once("error", () => resolve(false));
+  const answer = await promise;
+  connection.destroy();
+  return answer;
+}
+
+t.test("whoever sees it healthy is answered on root's socket too", async (t) => {
+  const { controlSocket, listen } = coordinator.config;
+  for (let start = 0; start < 3; start++) {
+    await coordinator.stop("SIGKILL");
+    const started = coordinator.start();
+    // The look follows at once: each moment between the two sockets would count.
+    while (!(await isListening(listen.socket)));
+    t.ok(await isListening(controlSocket));
+    await started;
+  }
 });
 
 t.test("a node joins by its token, once", async (t) => {
