@@ -27,7 +27,7 @@ import { startSupervisor, stopSupervisor } from "./supervisor/detached.ts";
 import { reconcileSwitch } from "./supervisor/reconcile-switch.ts";
 import { tellPutBack } from "./backup/tell-put-back.ts";
 import { Supervisor } from "./supervisor/supervisor.ts";
-import { writeFacts } from "./write-facts.ts";
+import { writeFacts } from "./facts/write-facts.ts";
 import { underControl } from "./supervisor/under-control.ts";
 
 /** What every command works on. @throws ConfigInvalidError */

@@ -175,9 +175,9 @@ t.test(
   async (t) => {
     const root = await house.addUser("root");
     const page = await watch("/appliance", root.userId, ["platform-admin"]);
-    await page.getByRole("region", { name: "Parts" }).waitFor();
+    await page.getByRole("region", { name: "Work" }).waitFor();
     await running.nats.cut();
-    const down = page.getByText("The message bus is down");
+    const down = page.getByText("the coordinator has lost NATS");
     try {
       await down.waitFor({ timeout: 60_000 });
     } finally {

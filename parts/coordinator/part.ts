@@ -7,9 +7,7 @@ import {
 } from "@resontech/contracts/coordinator-config";
 import { PEER_HEADER } from "@resontech/contracts/peer-header";
 import { defineFrameless, type PartFacts } from "@resontech/frame/define-part";
-import { accessFindings } from "./src/findings/access-findings.ts";
-import { peopleFindings } from "./src/findings/people-findings.ts";
-import { workFindings } from "./src/findings/work-findings.ts";
+import { FINDINGS } from "./src/findings/findings.ts";
 
 const NAME = "coordinator";
 
@@ -148,7 +146,7 @@ export const coordinator = defineFrameless({
     { producer: "coordinator-gate", family: NAME },
     { producer: "coordinator-record", family: NAME },
   ],
-  findings: { work: workFindings, access: accessFindings, people: peopleFindings },
+  findings: FINDINGS,
   stop: { graceMs: 15_000 },
   inShortage: "last",
   loads: [

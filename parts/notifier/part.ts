@@ -47,8 +47,9 @@ export const notifier = definePart({
   ],
   data: { isBackedUp: true },
   firstBytes: 16 * 1024 ** 2,
-  facts: factsFrom("control", listTargets, {}, ({ targets }) => ({
+  facts: factsFrom("control", listTargets, {}, ({ targets, alerts }) => ({
     targets: targets.map(({ name, failure }) => ({ target: name, isFailing: failure !== null })),
+    alerts: alerts.slice(0, 128),
   })),
   // A message under way is waited for.
   stop: { graceMs: 30_000 },

@@ -1,11 +1,16 @@
 import type { Layout } from "@resontech/frame/layout";
 import { readBackupSchedule, readBackupState } from "./backup-schedule.ts";
-import { isBackupOverdue } from "./decisions/due-backup.ts";
+import { isBackupOverdue, nextBackupAt } from "./decisions/due-backup.ts";
 import { readFollowed } from "./follow-state.ts";
 
 /** Of scheduled backups. */
 export type BackupFacts = {
   target: string;
+  everyMinutes: number;
+  /** How many of the newest stay. */
+  keep: number;
+  /** When the next is due; milliseconds since the epoch. */
+  nextAtMs: number;
   isOverdue: boolean;
   /** When the last whole one was taken; milliseconds since the epoch. */
   takenAtMs: number | null;
@@ -35,7 +40,8 @@ export function readBackupFacts(
     const isStarting =
       runsForMs === null || Math.min(runsForMs, nowMs - schedule.setAtMs) < FOLLOWER_STARTS_MS;
     return {
-      target: schedule.target,
+      ...{ target: schedule.target, everyMinutes: schedule.everyMinutes, keep: schedule.keep },
+      nextAtMs: nextBackupAt(schedule, state, nowMs),
       isOverdue: isBackupOverdue(schedule, state, schedule.setAtMs, nowMs),
       takenAtMs: taken?.atMs ?? null,
       failure: failed !== null && failed.atMs > (taken?.atMs ?? 0) ? failed.code : null,

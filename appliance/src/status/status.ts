@@ -1,23 +1,10 @@
-import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { OperatorAnswer } from "@resontech/contracts/operator-routes";
 import { coordinatorAt } from "../first-boot/ask-coordinator.ts";
-import type { VaultHealth } from "@resontech/contracts/vault-control";
 import type { PartContext } from "../parts/context.ts";
-import { FRONT_HEALTH_PATH, s3Front } from "@resontech/s3-front/part";
-import { askPort } from "../parts/declared-part.ts";
-import { askAuditd } from "../operator/ask-auditd.ts";
-import { askVault } from "../operator/ask-vault.ts";
-import { type BackupFacts, readBackupFacts } from "../backup/read-backup-facts.ts";
-import type { Finding, FindingFacts } from "@resontech/frame/finding";
+import type { Finding } from "@resontech/frame/finding";
 import { findingsOf } from "./decisions/findings.ts";
-import { logOf } from "./log-of.ts";
-import { readCertificates } from "./read-certificates.ts";
-import { readDisks } from "./read-disks.ts";
-import { toolsEnvironment } from "../host-tools/tools-environment.ts";
-import { readRuncVersion } from "../runc/read-runc-version.ts";
-import { readRealmFacts } from "../keycloak/realm-watch.ts";
+import { readOwnRunc, readStatusFacts } from "./read-status-facts.ts";
 import { askSupervisor, listParts } from "../supervisor/control.ts";
-import { healthyForMs } from "../supervisor/decisions/healthy-for.ts";
 import type { PartStatus } from "../supervisor/supervisor.ts";
 
 export type ApplianceStatus = {
@@ -41,38 +28,11 @@ export async function readStatus(context: PartContext): Promise<ApplianceStatus>
   const { layout, release } = context;
   const reply = await askSupervisor(layout.supervisorSocket, listParts, {});
   const parts = reply?.parts ?? [];
-  const [fleet, frontLagMs, log, vault] =
-    reply === null
-      ? [null, null, null, null]
-      : await Promise.all([
-          readFleet(layout.run("coordinator", "control")),
-          readFrontLag(context),
-          readLog(context),
-          readVault(context),
-        ]);
-  const nowMs = Date.now();
-  const backups = readBackupFacts(layout, nowMs, healthyForMs(parts, "coordinator"));
-  const findings = findingsOf(
-    {
-      ...{ parts, disks: readDisks(layout), certificates: readCertificates(layout, nowMs) },
-      backups,
-      runc:
-        context.config.agent === null
-          ? null
-          : readRuncVersion(
-              context.config.containerEngine.kind,
-              toolsEnvironment(context.config, context.layout.current),
-            ),
-      of: {
-        ...{ nowMs, health: fleet?.health ?? null, frontLagMs, vault },
-        rolledBack: log?.rolledBack ?? null,
-        realm: readRealmFacts(layout),
-        followed: followedOf(backups),
-        logOf: (part) => logOf(context, part),
-      },
-    },
-    context.parts,
-  );
+  const fleet = reply === null ? null : await readFleet(layout.run("coordinator", "control"));
+  const facts = await readStatusFacts(context, {
+    ...{ parts, health: fleet?.health ?? null, isRunning: reply !== null },
+    runc: readOwnRunc(context),
+  });
   return {
     version: release.version,
     root: layout.root,
@@ -80,13 +40,8 @@ export async function readStatus(context: PartContext): Promise<ApplianceStatus>
     running: reply !== null,
     healthy: parts.length > 0 && parts.every((part) => part.phase === "healthy"),
     parts,
-    ...{ fleet, findings },
+    ...{ fleet, findings: findingsOf(facts, context.parts) },
   };
-}
-
-function followedOf(backups: BackupFacts | null): FindingFacts["followed"] {
-  const followed = backups?.followed ?? null;
-  return backups === null || followed === null ? null : { target: backups.target, ...followed };
 }
 
 async function readFleet(socket: string): Promise<Fleet | null> {
@@ -100,32 +55,6 @@ async function readFleet(socket: string): Promise<Fleet | null> {
     // A finding says so.
     return null;
   }
-}
-
-/** Asks auditd for its status; null when it does not answer: then its part says so. */
-async function readLog({ layout }: PartContext): Promise<LogStatus | null> {
-  return askAuditd(
-    layout.run("audit", "control", "sock"),
-    { verb: "status" },
-    FLEET_TIMEOUT_MS,
-  ).catch(() => null);
-}
-
-/** Asks the vault for its health; null when it does not answer: then its part says so. */
-async function readVault({ layout }: PartContext): Promise<VaultHealth | null> {
-  return askVault<VaultHealth>(
-    layout.run("vault", "sock"),
-    { verb: "health" },
-    FLEET_TIMEOUT_MS,
-  ).catch(() => null);
-}
-
-/** Asks the S3 front how late its event loop was, in milliseconds; null when it does not answer: then its part says so. */
-async function readFrontLag(context: PartContext): Promise<number | null> {
-  const answer = await askPort(context, s3Front, FRONT_HEALTH_PATH).catch(() => null);
-  if (answer?.status !== 200) return null;
-  const { loopLagMs } = JSON.parse(answer.body) as { loopLagMs?: unknown };
-  return typeof loopLagMs === "number" ? loopLagMs : null;
 }
 
 /** A table of at most 80 columns. */

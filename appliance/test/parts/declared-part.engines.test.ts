@@ -37,7 +37,7 @@ import type { PartContext } from "../../src/parts/context.ts";
 import { declaredPart } from "../../src/parts/declared-part.ts";
 import { gatherBundle } from "../../src/support/gather-bundle.ts";
 import { Supervisor } from "../../src/supervisor/supervisor.ts";
-import { writeFacts } from "../../src/write-facts.ts";
+import { writeFacts } from "../../src/facts/write-facts.ts";
 
 const SECRET = "the-secret-of-the-toy";
 const ROOM = 7 * 1024 ** 2;

@@ -3,6 +3,7 @@
  * Written by `node parts/coordinator/build/write-api-routes.ts`; a test compares it with the routes that are served.
  */
 import type { Static } from "typebox";
+import type * as appliance from "./http-appliance.ts";
 import type * as approvals from "./http-approvals.ts";
 import type * as audit from "./http-audit.ts";
 import type * as identity from "./http-identity.ts";
@@ -21,7 +22,7 @@ type Filled<T, K extends keyof T> = Omit<T, K> & { [P in K]?: T[P] };
 
 export type ApiRoutes = {
   GET: {
-    "/api/appliance": { asked: NoFields; answer: nodes.ApplianceReply };
+    "/api/appliance": { asked: NoFields; answer: appliance.ApplianceReply };
     "/api/approvals": { asked: NoFields; answer: Array<approvals.ApprovalReply> };
     "/api/approvals/{id}": { asked: { params: { id: string } }; answer: approvals.ApprovalReply };
     "/api/audit/events": { asked: { query?: Filled<audit.AuditEventsQuery, "order" | "limit"> }; answer: audit.AuditEventsReply };

@@ -1,4 +1,4 @@
-/** `/api/nodes`, `/api/appliance`: what a platform administrator sees of the box. Of jobs their states alone. */
+/** `/api/nodes`: the hosts that run jobs, as a platform administrator sees them. Of jobs their states alone. */
 import { type Static, Type } from "typebox";
 import { DeviceUse } from "../agent/agent-protocol.ts";
 import { NODE_STATES } from "../agent/node-states.ts";
@@ -84,50 +84,3 @@ export const InviteNodeReply = Type.Object(
   closed,
 );
 export type InviteNodeReply = Static<typeof InviteNodeReply>;
-
-export const ApplianceReply = Type.Object(
-  {
-    version: Type.String(),
-    policySet: Type.String(),
-    jobs: Type.Record(Type.String(), Count),
-    bus: Type.Enum(["up", "down"]),
-    audit: Type.Object(
-      {
-        state: Type.Enum(["ok", "away", "draining", "halted"]),
-        /** Records that the log has not taken yet. */
-        waiting: Count,
-        oldestWaitMs: Count,
-      },
-      closed,
-    ),
-    database: Type.Enum(["ok", "full", "failing"]),
-    storage: Type.Enum(["ok", "unavailable"]),
-    loopLagMs: Type.Number(),
-    /** Why nobody is declared dead although somebody is silent. */
-    brake: Nullable(Type.String()),
-    plannedStopUntil: Nullable(Instant),
-    /** Somebody could approve what needs a second person. */
-    hasApprover: Type.Boolean(),
-    endingKeys: Type.Array(
-      Type.Object({ key: Type.String(), username: Type.String(), expiresAt: Instant }, closed),
-    ),
-    /** Administrators whom the host's root made and nobody has acknowledged. */
-    restored: Type.Array(
-      Type.Object({ userId: Type.String(), username: Type.String(), restoredAt: Instant }, closed),
-    ),
-    /** Service accounts that nobody answers for: each ends seven days after that unless a lead adopts it. */
-    orphanedAccounts: Type.Array(
-      Type.Object({ name: Type.String(), project: Type.String(), orphanedAt: Instant }, closed),
-    ),
-    /** Groups of a directory that would make an auditor a member of a project, and give nothing. */
-    givenNothing: Type.Array(
-      Type.Object(
-        { username: Type.String(), group: Type.String(), project: Type.String() },
-        closed,
-      ),
-    ),
-    nodes: Type.Array(NodeReply),
-  },
-  closed,
-);
-export type ApplianceReply = Static<typeof ApplianceReply>;

@@ -1,17 +1,11 @@
 /** What an operator must know of an appliance, and what to do about it: made by parts of themselves, and by the appliance of its host. Pure. */
 import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
+import type { ToldFinding } from "@resontech/contracts/told-finding";
 import type { VaultHealth } from "@resontech/contracts/vault-control";
 import { toldSpan } from "./told-quantities.ts";
 
-export type Finding = {
-  /** `fault`: something does not work; `warning`: it works, and will not for long or not as it should. */
-  severity: "fault" | "warning";
-  /** For programs: it never changes. */
-  code: string;
-  what: string;
-  todo: string;
-};
+export type Finding = ToldFinding;
 
 /** What findings speak of, in the order in which they are told. */
 export const FINDING_THEMES = [
@@ -55,6 +49,23 @@ export type FindingFacts = {
 export type FindingsDeclaration = Partial<
   Record<FindingTheme, (facts: FindingFacts) => readonly Finding[]>
 >;
+
+/** Lists faults before warnings, and both by theme; of one theme, in the order of the declarations. */
+export function evaluateFindings(
+  declared: readonly (FindingsDeclaration | undefined)[],
+  facts: FindingFacts,
+): Finding[] {
+  return faultsFirst(
+    FINDING_THEMES.flatMap((theme) => declared.flatMap((of) => of?.[theme]?.(facts) ?? [])),
+  );
+}
+
+/** Keeps the order otherwise. */
+export function faultsFirst(findings: readonly Finding[]): Finding[] {
+  return findings.toSorted(
+    (a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"),
+  );
+}
 
 const LOOP_LAG_MS = 1_000;
 

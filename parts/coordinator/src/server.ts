@@ -185,13 +185,14 @@ async function openParts(
     new LogSearches({ endpoint, region, ca: readText(caFile), credentials: secrets.s3Admin }),
   );
   const work = new WorkCounter(read);
+  const hostFacts = () =>
+    config.metrics === undefined ? null : readApplianceFacts(config.metrics.factsFile);
   const metrics = new Metrics({
     ...{ version: manifest.version, now, health: () => core.health(), log: () => gate.status() },
     work: (at) => work.count(at),
     workers: () => kernel.workersStats().workers,
     inference: () => table.facts(watch),
-    appliance: () =>
-      config.metrics === undefined ? null : readApplianceFacts(config.metrics.factsFile),
+    appliance: hostFacts,
   });
   const nodeViews = new NodeViews(read, () => core.nodeHealth());
   const nodeFiles =
@@ -206,6 +207,7 @@ async function openParts(
   const app = await buildApp({
     identity,
     metrics,
+    hostFacts,
     metricsTokens: new MetricsTokens(config.metrics?.tokenFiles ?? []),
     nodes,
     invite: (node, ttlS) => joinTokens.make(node, ttlS),

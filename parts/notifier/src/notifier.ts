@@ -1,10 +1,11 @@
 /** Takes alerts from Prometheus to people, and mails of the coordinator to whom they are for. */
+import type { FiringAlert } from "@resontech/contracts/appliance-facts";
 import type { AlertTarget, SmtpTarget } from "./alert-targets.ts";
 import type { NotifierConfig } from "./config.ts";
 import type { PersonalMail, TargetState } from "./operations.ts";
 import type { Logger } from "pino";
 import { PROMETHEUS_UNREACHABLE } from "./prometheus-unreachable.ts";
-import { type Alert, alertOf, type News } from "./decisions/alert.ts";
+import { type Alert, alertOf, firingAlert, type News } from "./decisions/alert.ts";
 import { delivered, EMPTY_QUEUE, failed, isDue, withNews } from "./decisions/delivery-queue.ts";
 import { followAlerts } from "./decisions/follow-alerts.ts";
 import { idOf, mailOf, type Sender, syslogMessages, webhookBody } from "./decisions/messages.ts";
@@ -74,7 +75,7 @@ export class Notifier {
     await Promise.all(this.#targets.map((target) => this.#deliver(target)));
   }
 
-  status(): { targets: TargetState[]; firing: number } {
+  status(): { targets: TargetState[]; firing: number; alerts: FiringAlert[] } {
     this.#readTargets();
     return {
       targets: this.#targets.map(({ name, kind }) => {
@@ -82,6 +83,7 @@ export class Notifier {
         return { name, kind, waiting: pending.length, dropped, deliveredAt, failure };
       }),
       firing: Object.keys(this.#state.known).length,
+      alerts: Object.values(this.#state.known).map(({ alert }) => firingAlert(alert)),
     };
   }
 

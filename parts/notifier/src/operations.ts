@@ -1,4 +1,5 @@
 /** What the notifier does for others. */
+import { FiringAlert } from "@resontech/contracts/appliance-facts";
 import { defineOperation } from "@resontech/frame/operation";
 import { type Static, Type } from "typebox";
 import { MailAddress, TARGET_KINDS, TargetName } from "./alert-targets.ts";
@@ -47,6 +48,8 @@ export const listTargets = defineOperation({
     targets: Type.Array(TargetState),
     /** Alerts in force. */
     firing: Type.Integer(),
+    /** The same, each. */
+    alerts: Type.Array(FiringAlert),
   }),
   codes: [],
 });

@@ -10,6 +10,7 @@ import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
 import { TIME_CLASSES_MS } from "@resontech/contracts/gateway-numbers";
 import { JOB_STATES } from "@resontech/contracts/job-states";
+import { backupFact, factsOfHost, partFact } from "@resontech/house/facts-of-host";
 import t from "tap";
 import type { InferenceFacts } from "@resontech/coordinator/inference-samples";
 import { Metrics } from "@resontech/coordinator/metrics";
@@ -34,11 +35,11 @@ const well: State = {
       },
     ],
   },
-  facts: {
-    ...{ formatVersion: 1, at: Date.now() + DAY_MS },
+  facts: factsOfHost({
+    at: Date.now() + DAY_MS,
     parts: [
-      { part: "nats", isHealthy: true, isHeld: false, restarts: 0 },
-      { part: "s3", isHealthy: false, isHeld: true, restarts: 0 },
+      partFact({ part: "nats", isHealthy: true, isHeld: false, restarts: 0 }),
+      partFact({ part: "s3", isHealthy: false, isHeld: true, restarts: 0 }),
     ],
     certificates: [{ file: "etc/ca/root.crt", expiresAt: Date.now() + 100 * DAY_MS }],
     disks: [
@@ -48,8 +49,8 @@ const well: State = {
       },
     ],
     targets: [{ target: "mail", isFailing: false }],
-    backup: { takenAt: Date.now(), isOverdue: false, behindS: 1 },
-  },
+    backup: backupFact({ takenAt: Date.now() }),
+  }),
   waitMs: 0,
   log: {
     ...{ origin: "o", size: 1, checkpointSize: 1, batches: 1, draining: false },
@@ -74,9 +75,9 @@ const bad: State = {
       },
     ],
   },
-  facts: {
-    ...{ formatVersion: 1, at: Date.now() - DAY_MS },
-    parts: [{ part: "nats", isHealthy: false, isHeld: false, restarts: 9 }],
+  facts: factsOfHost({
+    at: Date.now() - DAY_MS,
+    parts: [partFact({ part: "nats", isHealthy: false, isHeld: false, restarts: 9 })],
     certificates: [{ file: "etc/ca/root.crt", expiresAt: Date.now() + 13 * DAY_MS }],
     disks: [
       {
@@ -86,8 +87,8 @@ const bad: State = {
       { holds: "objects", totalBytes: 100, freeBytes: 1, totalInodes: 100, freeInodes: 90 },
     ],
     targets: [{ target: "mail", isFailing: true }],
-    backup: { takenAt: 0, isOverdue: true, behindS: 3_600 },
-  },
+    backup: backupFact({ takenAt: 0, isOverdue: true, behindS: 3_600 }),
+  }),
   waitMs: 5 * 3_600_000,
   log: { ...well.log, draining: true },
 };

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ApplianceFacts } from "@resontech/contracts/appliance-facts";
+import { backupFact, factsOfHost, partFact } from "@resontech/house/facts-of-host";
 import t from "tap";
 import { joinAgent } from "@resontech/coordinator/testing/join-agent";
 import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
@@ -36,13 +36,12 @@ t.test("each query is understood, and asks for figures that there are", async (t
   t.teardown(() => coordinator[Symbol.asyncDispose]());
   const [tokenFile = ""] = coordinator.config.metrics?.tokenFiles ?? [];
   writeFileSync(tokenFile, randomBytes(32).toString("base64url"));
-  const facts: ApplianceFacts = {
-    ...{ formatVersion: 1, at: Date.now() },
-    parts: [{ part: "nats", isHealthy: true, isHeld: false, restarts: 0 }],
+  const facts = factsOfHost({
+    parts: [partFact({ part: "nats" })],
     certificates: [{ file: "etc/ca/root.crt", expiresAt: Date.now() + 1e9 }],
     disks: [{ holds: "logs", totalBytes: 10, freeBytes: 5, totalInodes: 10, freeInodes: 5 }],
-    backup: { takenAt: Date.now(), isOverdue: false, behindS: 1 },
-  };
+    backup: backupFact({ takenAt: Date.now() }),
+  });
   writeFileSync(coordinator.config.metrics?.factsFile ?? "", JSON.stringify(facts));
   const agent = await joinAgent(coordinator, "node-a", 1);
   t.teardown(() => agent.close());

@@ -20,17 +20,21 @@ const MINUTE_MS = 60_000;
 const AGAIN_MS = 5 * MINUTE_MS;
 export const EVERY_MINUTES = { least: 5, most: 7 * 24 * 60 };
 
+export function isBackupDue(schedule: BackupSchedule, state: BackupState, nowMs: number): boolean {
+  return nextBackupAt(schedule, state, nowMs) <= nowMs;
+}
+
 /** Counts from the beginning of the last run, so that a backup that takes long does not move the next. */
-export function isBackupDue(
+export function nextBackupAt(
   { everyMinutes }: BackupSchedule,
   { begunAtMs, taken, failed }: BackupState,
   nowMs: number,
-): boolean {
+): number {
   // A clock that was set back must not end all backups.
-  if (begunAtMs === null || begunAtMs > nowMs) return true;
+  if (begunAtMs === null || begunAtMs > nowMs) return nowMs;
   const everyMs = everyMinutes * MINUTE_MS;
   const hasFailed = failed !== null && failed.atMs > (taken?.atMs ?? 0);
-  return nowMs - begunAtMs >= (hasFailed ? Math.min(AGAIN_MS, everyMs) : everyMs);
+  return begunAtMs + (hasFailed ? Math.min(AGAIN_MS, everyMs) : everyMs);
 }
 
 /** Twice the time has passed without a whole one. @param scheduledAtMs since when the schedule stands */

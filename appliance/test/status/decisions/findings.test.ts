@@ -69,7 +69,7 @@ const inHealth = (change: Partial<CoordinatorHealth>) =>
   ofParts({ health: { ...calm, ...change } });
 
 const BACKUPS = {
-  target: "/mnt/b",
+  ...{ target: "/mnt/b", everyMinutes: 60, keep: 7, nextAtMs: 0 },
   isOverdue: false,
   takenAtMs: null,
   failure: null,

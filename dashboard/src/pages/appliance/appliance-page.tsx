@@ -1,11 +1,20 @@
+import type { ApplianceReply, HostReply } from "@resontech/contracts/http-appliance";
 import { useMay } from "../../api/session.ts";
+import { Ago } from "../../ui/instant.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { Facts, Panel } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { Alerts } from "./alerts.tsx";
+import { Backups } from "./backups.tsx";
+import { Certificates } from "./certificates.tsx";
+import { Disks } from "./disks.tsx";
+import { FindingList } from "./finding-list.tsx";
+import { HostCommands } from "./host-commands.tsx";
 import { JobStates } from "./job-states.tsx";
-import { problemsOf } from "./problems-of.ts";
-import { Problems } from "./problems.tsx";
+import { PartsTable } from "./parts-table.tsx";
+import { ReleaseList } from "./release-list.tsx";
 import { useAppliance } from "./use-appliance.ts";
+import styles from "./appliance.module.css";
 
 /** Is the box sound? */
 export function AppliancePage() {
@@ -15,44 +24,81 @@ export function AppliancePage() {
   if (appliance.isError)
     return <Failure error={appliance.error} retry={() => void appliance.refetch()} />;
   const box = appliance.data;
-  const ready = box.nodes.filter(({ state }) => state === "READY").length;
   return (
     <>
       <h1>Appliance</h1>
       <Panel title="What is wrong">
-        <Problems problems={problemsOf(box)} />
-        <p>
-          Disks, certificates and parts of the host are looked at there:{" "}
-          <code>sudo appliance status</code>.
-        </p>
+        <FindingList findings={box.findings} />
+        {box.host === null ? null : (
+          <p className={styles["quiet"]}>
+            Of the host as of <Ago at={box.host.at} />, of the rest as of now.
+          </p>
+        )}
       </Panel>
-      <Panel title="Parts">
-        <Facts
-          facts={[
-            ["Version", box.version],
-            [
-              "Audit log",
-              box.audit.waiting === 0
-                ? box.audit.state
-                : `${box.audit.state}, ${box.audit.waiting} records wait`,
-            ],
-            ["Message bus", box.bus],
-            ["Database", box.database],
-            ["Object store", box.storage],
-            ["Event loop", `${Math.round(box.loopLagMs)} ms late at most in the last minute`],
-            ["Nodes", `${ready} of ${box.nodes.length} ready`],
-            [
-              "Jobs",
-              Object.entries(box.jobs)
-                .map(([state, count]) => `${count} ${state.toLowerCase()}`)
-                .join(", ") || "none",
-            ],
-            ["Policies", <code key="policies">{box.policySet}</code>],
-            ["Planned stop", box.plannedStopUntil ?? "none"],
-          ]}
-        />
-      </Panel>
+      {box.host === null ? null : <Host host={box.host} />}
+      <div className={styles["columns"]}>
+        <Panel title="Work">
+          <Work box={box} />
+        </Panel>
+        <Panel title="On the host">
+          <HostCommands />
+        </Panel>
+      </div>
       {mayStates ? <JobStates /> : null}
     </>
+  );
+}
+
+/** What the supervisor looked at. */
+function Host({ host }: { host: HostReply }) {
+  return (
+    <>
+      <div className={styles["columns"]}>
+        <Panel title="Disks">
+          <Disks disks={host.disks} />
+        </Panel>
+        <Panel title="Alerts">
+          <Alerts alerts={host.alerts} />
+        </Panel>
+        <Panel title="Backups">
+          <Backups backup={host.backup} />
+        </Panel>
+        <Panel title="Releases">
+          <ReleaseList releases={host.releases} />
+        </Panel>
+      </div>
+      <Panel title="Parts">
+        <PartsTable parts={host.parts} />
+      </Panel>
+      <Panel title="Certificates">
+        <Certificates certificates={host.certificates} now={Date.parse(host.at)} />
+      </Panel>
+    </>
+  );
+}
+
+function Work({ box }: { box: ApplianceReply }) {
+  const ready = box.nodes.filter(({ state }) => state === "READY").length;
+  const { state, waiting } = box.audit;
+  return (
+    <Facts
+      facts={[
+        ["Version", box.version],
+        ["Audit log", waiting === 0 ? state : `${state}, ${waiting} records wait`],
+        ["Message bus", box.bus],
+        ["Database", box.database],
+        ["Object store", box.storage],
+        ["Event loop", `${Math.round(box.loopLagMs)} ms late at most in the last minute`],
+        ["Nodes", `${ready} of ${box.nodes.length} ready`],
+        [
+          "Jobs",
+          Object.entries(box.jobs)
+            .map(([name, count]) => `${count} ${name.toLowerCase()}`)
+            .join(", ") || "none",
+        ],
+        ["Policies", <code key="policies">{box.policySet}</code>],
+        ["Planned stop", box.plannedStopUntil ?? "none"],
+      ]}
+    />
   );
 }

@@ -3,6 +3,8 @@ import { ask } from "../../api/ask.ts";
 import { useTopic } from "../../live/live.ts";
 
 const queryKey = ["appliance"];
+/** As often as the supervisor looks at the host. */
+const HOST_EVERY_MS = 15_000;
 
 /** How the appliance does; read again when it is told that this is otherwise. */
 export function useAppliance() {
@@ -12,5 +14,6 @@ export function useAppliance() {
   return useQuery({
     queryKey,
     queryFn: ({ signal }) => ask("GET", "/api/appliance", { signal }),
+    refetchInterval: HOST_EVERY_MS,
   });
 }

@@ -14,8 +14,7 @@ import { jobWord } from "../../ui/state-word.ts";
 import { Table } from "../../ui/table.tsx";
 import { whyOf } from "../jobs/why-of.ts";
 import { useAppliance } from "../appliance/use-appliance.ts";
-import { problemsOf } from "../appliance/problems-of.ts";
-import { Problems } from "../appliance/problems.tsx";
+import { FindingList } from "../appliance/finding-list.tsx";
 import { Account } from "./account.tsx";
 import { Workers } from "./workers.tsx";
 
@@ -42,7 +41,7 @@ function Wrong() {
     return <Failure error={appliance.error} retry={() => void appliance.refetch()} />;
   return (
     <Panel title="What is wrong">
-      <Problems problems={problemsOf(appliance.data)} />
+      <FindingList findings={appliance.data.findings} />
     </Panel>
   );
 }

@@ -180,6 +180,7 @@ export async function makeTestApp(
     nodeFiles: NodeFiles.none(),
     registry: { passwords, tokens: overrides.registryTokens ?? ({} as RegistryTokens) },
     identity,
+    hostFacts: () => null,
     approvals: identity?.approvals ?? null,
     keyKind: "dev",
     quotaBytes: 1024 ** 3,

@@ -1,7 +1,7 @@
 /** `GET /metrics` of the running coordinator, through the front door. */
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
-import type { ApplianceFacts } from "@resontech/contracts/appliance-facts";
+import { factsOfHost, partFact } from "@resontech/house/facts-of-host";
 import t from "tap";
 import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { joinAgent } from "../helper/join-agent.ts";
@@ -46,10 +46,7 @@ t.test("only a token for metrics reads them, and a rotated one at once no more",
 });
 
 t.test("they tell of the coordinator, its parts and nodes, and name nobody", async (t) => {
-  const facts: ApplianceFacts = {
-    ...{ formatVersion: 1, at: Date.now(), certificates: [], disks: [] },
-    parts: [{ part: "nats", isHealthy: true, isHeld: false, restarts: 0 }],
-  };
+  const facts = factsOfHost({ parts: [partFact({ part: "nats" })] });
   writeFileSync(coordinator.config.metrics?.factsFile ?? "", JSON.stringify(facts));
   const agent = await joinAgent(coordinator, "node-a", 1);
   t.teardown(() => agent.close());

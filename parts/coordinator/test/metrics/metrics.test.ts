@@ -1,6 +1,7 @@
-import type { ApplianceFacts } from "@resontech/contracts/appliance-facts";
 import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
 import { JOB_STATES } from "@resontech/contracts/job-states";
+import type { ApplianceFacts } from "@resontech/contracts/appliance-facts";
+import { backupFact, factsOfHost, partFact } from "@resontech/house/facts-of-host";
 import t from "tap";
 import { Metrics, type MetricsSources } from "../../src/metrics/metrics.ts";
 
@@ -16,13 +17,13 @@ const health: CoordinatorHealth = {
     },
   ],
 };
-const facts: ApplianceFacts = {
-  ...{ formatVersion: 1, at: 1_000 },
-  parts: [{ part: "nats", isHealthy: false, isHeld: false, restarts: 4 }],
+const facts = factsOfHost({
+  at: 1_000,
+  parts: [partFact({ part: "nats", isHealthy: false, isHeld: false, restarts: 4 })],
   certificates: [{ file: 'etc/a"\\\n.crt', expiresAt: 5_000 }],
   disks: [{ holds: "logs", totalBytes: 10, freeBytes: 1, totalInodes: 0, freeInodes: 0 }],
-  backup: { takenAt: 7_000, isOverdue: false, behindS: 2 },
-};
+  backup: backupFact({ takenAt: 7_000, isOverdue: false, behindS: 2 }),
+});
 const sources: MetricsSources = {
   ...{ version: "1.2.3", now: () => 11_000 },
   work: () => ({

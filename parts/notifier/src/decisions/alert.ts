@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { basename } from "node:path";
+import type { FiringAlert } from "@resontech/contracts/appliance-facts";
 
 /** One alert that is in force, as Prometheus says it. */
 export type Alert = {
@@ -45,6 +47,16 @@ export function alertOf(value: {
     todo: oneLine(annotations["todo"] ?? ""),
     runbook: oneLine(annotations["runbook"] ?? ""),
     since: Date.parse(value.activeAt) || 0,
+  };
+}
+
+/** As the page of the appliance shows it. */
+export function firingAlert({ name, severity, summary, todo, runbook, since }: Alert): FiringAlert {
+  return {
+    alert: name.slice(0, 128),
+    severity: severity === "critical" ? "critical" : "warning",
+    ...{ since: Math.round(since), summary, todo },
+    runbook: basename(runbook, ".md").slice(0, 128) || "README",
   };
 }
 

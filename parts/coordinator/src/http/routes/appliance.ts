@@ -1,9 +1,12 @@
 /** How the appliance does, for its administrator: what the coordinator knows of itself and of those that it works with. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { ApplianceReply } from "@resontech/contracts/http-nodes";
+import type { ApplianceFacts } from "@resontech/contracts/appliance-facts";
+import { ApplianceReply } from "@resontech/contracts/http-appliance";
 import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { policiesInForce } from "../../authorization/policies-in-force.ts";
+import { toldFindings } from "../../findings/told-findings.ts";
+import { hostReply } from "../decisions/host-reply.ts";
 import { responses } from "../responses.ts";
 import type { NodeRoutesDeps } from "./nodes.ts";
 
@@ -11,11 +14,14 @@ export type ApplianceRoutesDeps = Pick<NodeRoutesDeps, "nodes"> & {
   version: string;
   kernel: Pick<Kernel, "status">;
   health: () => Promise<CoordinatorHealth>;
+  /** What the supervisor wrote last; null where none did. */
+  hostFacts: () => ApplianceFacts | null;
+  now: () => number;
 };
 
 export const applianceRoutes: FastifyPluginAsyncTypebox<ApplianceRoutesDeps> = async (
   app,
-  { version, kernel, health, nodes },
+  { version, kernel, health, nodes, hostFacts, now },
 ) => {
   app.get(
     "/api/appliance",
@@ -28,8 +34,9 @@ export const applianceRoutes: FastifyPluginAsyncTypebox<ApplianceRoutesDeps> = a
       config: { access: { action: "appliance.status" }, audit: { none: "status" } },
     },
     async () => {
-      const { bus, audit, database, storage, loopLagMs, brake, plannedStopUntil, ...rest } =
-        await health();
+      const told = await health();
+      const { bus, audit, database, storage, loopLagMs, brake, plannedStopUntil, ...rest } = told;
+      const facts = hostFacts();
       const { state, waiting, oldestWaitMs } = audit;
       return {
         ...{ version, policySet: policiesInForce().sha256, jobs: kernel.status().jobs },
@@ -41,6 +48,8 @@ export const applianceRoutes: FastifyPluginAsyncTypebox<ApplianceRoutesDeps> = a
         orphanedAccounts: (rest.orphanedAccounts ?? []).map(({ name, project, orphanedAt }) => ({
           ...{ name, project, orphanedAt },
         })),
+        findings: toldFindings(told, facts, now()),
+        host: facts === null ? null : hostReply(facts),
       };
     },
   );

@@ -1,11 +1,11 @@
 /** That the clock of this host was set. Pure. */
-import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
-import { type Finding, warning } from "@resontech/frame/finding";
+import { type Finding, type FindingFacts, warning } from "@resontech/frame/finding";
 import { toldSpan } from "@resontech/frame/told-quantities";
 
 const RECENT_MS = 24 * 3_600_000;
 
-export function clockFindings(step: CoordinatorHealth["clockStep"]): Finding[] {
+export function clockFindings({ health }: FindingFacts): Finding[] {
+  const step = health?.clockStep ?? null;
   if (step === null || step.agoMs >= RECENT_MS) return [];
   return [
     warning(

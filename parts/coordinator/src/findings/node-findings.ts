@@ -1,13 +1,18 @@
 /** What an operator must know of the hosts that run jobs. Pure. */
-import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
+import type { NodeHealth } from "@resontech/contracts/coordinator-health";
 import { NODE_LADDER } from "@resontech/contracts/disk-ladder";
-import { fault, type Finding, lagFindings, warning } from "@resontech/frame/finding";
+import {
+  fault,
+  type Finding,
+  type FindingFacts,
+  lagFindings,
+  warning,
+} from "@resontech/frame/finding";
 import { toldSize, toldSpan } from "@resontech/frame/told-quantities";
 
-export function nodeFindings({
-  nodes,
-  plannedStopUntil,
-}: Pick<CoordinatorHealth, "nodes" | "plannedStopUntil">): Finding[] {
+export function nodeFindings({ health }: FindingFacts): Finding[] {
+  if (health === null) return [];
+  const { nodes, plannedStopUntil } = health;
   return [...plannedStopFindings(plannedStopUntil), ...nodes.flatMap(findingsOfNode)];
 }
 
