@@ -45,6 +45,7 @@ import { type Core, openCore } from "./compose/open-core.ts";
 import { FindingsWatch } from "./compose/findings-watch.ts";
 import { openIdentity } from "./compose/open-identity.ts";
 import { joinCommandFor } from "./nodes/join-command-for.ts";
+import { DeviceHolders } from "./metrics/device-holders.ts";
 import { Metrics } from "./metrics/metrics.ts";
 import { MetricsTokens } from "./metrics/metrics-tokens.ts";
 import { readApplianceFacts } from "./metrics/read-appliance-facts.ts";
@@ -185,10 +186,16 @@ async function openParts(
     new LogSearches({ endpoint, region, ca: readText(caFile), credentials: secrets.s3Admin }),
   );
   const work = new WorkCounter(read);
+  const holders = new DeviceHolders(read);
   const metrics = new Metrics({
     ...{ version: manifest.version, now, health: () => core.health(), log: () => gate.status() },
     work: (at) => work.count(at),
     workers: () => kernel.workersStats().workers,
+    uses: {
+      members: () => core.uses.members(),
+      nodes: () => core.uses.nodes(),
+      devices: () => holders.all(),
+    },
     inference: () => table.facts(watch),
     appliance: () =>
       config.metrics === undefined ? null : readApplianceFacts(config.metrics.factsFile),

@@ -88,6 +88,7 @@ function testMetrics({
   const counter = new WorkCounter(read);
   return new Metrics({
     ...{ ...given, version: "0.0.0", work: (now) => counter.count(now), appliance: () => null },
+    uses: { members: () => [], nodes: () => [], devices: () => [] },
     health: () => Promise.reject(new Error("no health in this test")),
     log: () => Promise.reject(new Error("no log in this test")),
   });
