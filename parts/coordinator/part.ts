@@ -5,8 +5,10 @@ import {
   CoordinatorConfig,
   REGISTRY_SERVICE,
 } from "@resontech/contracts/coordinator-config";
+import { DEFAULT_PORTS } from "@resontech/contracts/appliance-config";
 import { PEER_HEADER } from "@resontech/contracts/peer-header";
 import { defineFrameless, type PartFacts } from "@resontech/frame/define-part";
+import { READER_NAME } from "@resontech/prometheus/reader-name";
 import { accessFindings } from "./src/findings/access-findings.ts";
 import { peopleFindings } from "./src/findings/people-findings.ts";
 import { workFindings } from "./src/findings/work-findings.ts";
@@ -95,6 +97,12 @@ function configOf(facts: PartFacts): CoordinatorConfig {
       tokenFiles: Object.values(METRICS_TOKENS).map(secret),
       factsFile: layout.factsFile,
     },
+    prometheus: {
+      port: ports.prometheus ?? DEFAULT_PORTS.prometheus,
+      caFile: layout.rootCert,
+      certFile: secret("reader.crt"),
+      keyFile: secret("reader.key"),
+    },
     inference: {
       routesSocket: socket(NAME, "routes"),
       gatewayCertificateSha256: facts.certificateSha256(facts.secret("serving", "client.crt")),
@@ -137,6 +145,8 @@ export const coordinator = defineFrameless({
     { name: "intermediate", isAuthority: true },
     // It calls NATS and Keycloak with it, and serves nobody.
     { name: "client", dnsNames: [] },
+    // Prometheus answers this name alone.
+    { name: "reader", dnsNames: [READER_NAME] },
     { name: "registry-token", dnsNames: ({ name }) => [name] },
   ],
   health: { socket: "api", headers: { [PEER_HEADER]: "127.0.0.1" } },

@@ -58,6 +58,8 @@ import { S3Transport } from "./storage/s3-transport.ts";
 import { S3Users } from "./storage/s3-users.ts";
 import { VolumeSync } from "./storage/volume-sync.ts";
 import { NvflareRuns } from "./workloads/federation/nvflare-runs.ts";
+import { PrometheusReader } from "./use/prometheus-reader.ts";
+import { UseCurves } from "./use/use-curves.ts";
 import { validateSubmission } from "./workloads/validate-submission.ts";
 
 /** What the object store did not hear of while it was away is told to it so often. */
@@ -240,6 +242,7 @@ async function openParts(
     catalogue: () => kernel.catalogue(),
     watch,
     deviceUses,
+    useCurves: new UseCurves(read, new PrometheusReader(config.prometheus), now),
     join: (request, source) => joinTokens.join(request, source),
     nodeFiles,
     registry: {
