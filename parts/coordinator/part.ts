@@ -5,9 +5,11 @@ import {
   CoordinatorConfig,
   REGISTRY_SERVICE,
 } from "@resontech/contracts/coordinator-config";
+import { DEFAULT_PORTS } from "@resontech/contracts/appliance-config";
 import { PEER_HEADER } from "@resontech/contracts/peer-header";
 import { defineFrameless, type PartFacts } from "@resontech/frame/define-part";
 import { FINDINGS } from "./src/findings/findings.ts";
+import { READER_NAME } from "@resontech/prometheus/reader-name";
 
 const NAME = "coordinator";
 
@@ -93,6 +95,12 @@ function configOf(facts: PartFacts): CoordinatorConfig {
       tokenFiles: Object.values(METRICS_TOKENS).map(secret),
       factsFile: layout.factsFile,
     },
+    prometheus: {
+      port: ports.prometheus ?? DEFAULT_PORTS.prometheus,
+      caFile: layout.rootCert,
+      certFile: secret("reader.crt"),
+      keyFile: secret("reader.key"),
+    },
     inference: {
       routesSocket: socket(NAME, "routes"),
       gatewayCertificateSha256: facts.certificateSha256(facts.secret("serving", "client.crt")),
@@ -135,6 +143,8 @@ export const coordinator = defineFrameless({
     { name: "intermediate", isAuthority: true },
     // It calls NATS and Keycloak with it, and serves nobody.
     { name: "client", dnsNames: [] },
+    // Prometheus answers this name alone.
+    { name: "reader", dnsNames: [READER_NAME] },
     { name: "registry-token", dnsNames: ({ name }) => [name] },
   ],
   health: { socket: "api", headers: { [PEER_HEADER]: "127.0.0.1" } },

@@ -24,6 +24,7 @@ export * from "./node-lease.ts";
 export * from "./node-renewal.ts";
 export * from "./node-upgrade.ts";
 export * from "./output-uploads.ts";
+export * from "./told-use.ts";
 export * from "./worker-trial.ts";
 
 /**

@@ -7,6 +7,7 @@ import { Inventory } from "./inventory.ts";
 import { UpgradeFailure, UpgradeRequest } from "./node-upgrade.ts";
 import { PortRange } from "../config/port-range.ts";
 import { ReleaseName } from "../release/release-name.ts";
+import { MemberUses, NodeUse } from "./told-use.ts";
 import { AgreedProtocol, ProtocolVersions } from "../versions/protocol-versions.ts";
 import { closed } from "../closed.ts";
 
@@ -76,6 +77,8 @@ export const BeatRequest = Type.Object(
     loopLagMs: Type.Number({ minimum: 0 }),
     diskFreeBytes: Bytes,
     devices: Type.Optional(Type.Array(DeviceUse, { maxItems: 1024 })),
+    members: Type.Optional(MemberUses),
+    node: Type.Optional(NodeUse),
     /** Of who vouches for the doors there beside the root (door-authorities.ts). */
     trusts: Type.Optional(Sha256),
   },

@@ -138,6 +138,20 @@ export const CoordinatorConfig = Type.Object(
         closed,
       ),
     ),
+    /** Where figures are read that were kept. Absent: none are shown. */
+    prometheus: Type.Optional(
+      Type.Object(
+        {
+          /** Of 127.0.0.1. */
+          port: Type.Integer(),
+          caFile: Path,
+          /** By which Prometheus knows a reader. */
+          certFile: Path,
+          keyFile: Path,
+        },
+        closed,
+      ),
+    ),
     /** Where the notifier takes mails about ends of jobs. Absent: nobody gets one. */
     mailSocket: Type.Optional(SocketPath),
     /** Deployments of predictors. Absent: none is reached. */

@@ -15,6 +15,7 @@ import type * as projects from "./http-projects.ts";
 import type * as serviceAccounts from "./http-service-accounts.ts";
 import type * as storage from "./http-storage.ts";
 import type * as tasks from "./http-tasks.ts";
+import type * as use from "./http-use.ts";
 
 type NoFields = { params?: never; query?: never; body?: never };
 /** What the API fills in may be left out. */
@@ -55,6 +56,7 @@ export type ApiRoutes = {
     "/api/jobs/{id}/logs/search": { asked: { params: { id: string }; query: Filled<jobs.JobLogSearchQuery, "case" | "skip" | "limit" | "context"> }; answer: jobs.JobLogSearchReply };
     "/api/jobs/{id}/logs/{member}": { asked: { params: { id: string; member: string }; query?: Filled<Static<typeof jobs.JobLogQuery>, "offset" | "bytes"> }; answer: jobs.JobLogReply };
     "/api/jobs/{id}/metrics": { asked: { params: { id: string } }; answer: jobs.JobMetricsReply };
+    "/api/jobs/{id}/use": { asked: { params: { id: string }; query?: Filled<use.UseQuery, "points"> }; answer: use.UseReply };
     "/api/keys": { asked: NoFields; answer: Array<identity.KeyReply> };
     "/api/me": { asked: NoFields; answer: identity.CallerReply };
     "/api/me/ssh-keys": { asked: NoFields; answer: identity.SshKeysReply };
@@ -64,6 +66,7 @@ export type ApiRoutes = {
     "/api/models/{organisation}/{model}/tree/{revision}": { asked: { params: { organisation: string; model: string; revision: string } }; answer: Static<typeof models.TreeReply> };
     "/api/nodes": { asked: NoFields; answer: Array<nodes.NodeReply> };
     "/api/nodes/{id}": { asked: { params: { id: string } }; answer: nodes.NodeDetailReply };
+    "/api/nodes/{id}/use": { asked: { params: { id: string }; query?: Filled<use.UseQuery, "points"> }; answer: use.UseReply };
     "/api/openapi.json": { asked: NoFields; answer: object };
     "/api/people": { asked: NoFields; answer: Array<approvals.PersonReply> };
     "/api/people/{id}/sessions": { asked: { params: { id: string } }; answer: identity.SessionsReply };
@@ -73,6 +76,7 @@ export type ApiRoutes = {
     "/api/session": { asked: NoFields; answer: identity.SessionReply };
     "/api/tasks/{id}": { asked: { params: { id: string } }; answer: tasks.TaskReply };
     "/api/tasks/{id}/outputs": { asked: { params: { id: string } }; answer: tasks.TaskOutputsReply };
+    "/api/use": { asked: { query?: Filled<use.UseQuery, "points"> }; answer: use.UseReply };
     "/api/users/storage/bucket": { asked: NoFields; answer: storage.BucketReply };
     "/api/users/storage/objects": { asked: { query?: Filled<Static<typeof storage.ObjectsQuery>, "limit"> }; answer: storage.ObjectsReply };
     "/api/users/storage/usage": { asked: NoFields; answer: storage.UsageReply };

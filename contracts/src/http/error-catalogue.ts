@@ -510,6 +510,10 @@ export const ERROR_CATALOGUE = {
     status: 503,
     hint: "Nothing was changed; the operator must look at `appliance status`, then try again.",
   },
+  figures_away: {
+    status: 503,
+    hint: "Try again shortly; the operator sees by `appliance status` whether Prometheus runs. Jobs go on without it.",
+  },
   identity_unavailable: {
     status: 503,
     hint: "Try again shortly; nobody can sign in while Keycloak does not answer.",

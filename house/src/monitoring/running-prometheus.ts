@@ -47,6 +47,8 @@ export class RunningPrometheus implements AsyncDisposable {
     asked: Pick<PrometheusSettings, "door" | "tokenFile"> & {
       doorCa: string;
       keycloakPort?: number;
+      /** Where whoever asks it expects it. @default a free one */
+      port?: number;
     },
     rules?: readonly AlertRule[],
   ): Promise<RunningPrometheus> {
@@ -60,7 +62,7 @@ export class RunningPrometheus implements AsyncDisposable {
     const caFile = join(dir, "both.pem");
     writeFileSync(caFile, [readFileSync(ca.rootCertFile), readFileSync(asked.doorCa)].join("\n"));
     const settings: PrometheusSettings = {
-      ...{ port: await freePort(), dataDir: join(dir, "data"), everyS: 1 },
+      ...{ port: asked.port ?? (await freePort()), dataDir: join(dir, "data"), everyS: 1 },
       keycloakPort: asked.keycloakPort ?? null,
       ...{ configFile: join(dir, "prometheus.yml"), webConfigFile: join(dir, "web.yml") },
       ...{ rulesFile: join(dir, "rules.yml"), caFile },

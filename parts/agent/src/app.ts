@@ -27,10 +27,12 @@ import { LeaseKeeper } from "./lease/lease-keeper.ts";
 import type { MemberTools } from "./members/member-context.ts";
 import { MemberSet } from "./members/member-set.ts";
 import { MemberStore } from "./members/member-record.ts";
+import { MemberUsages } from "./members/member-usages.ts";
 import { TailLimit } from "./members/tail-limit.ts";
 import { Uploader } from "./outputs/uploader.ts";
 import { Accelerators } from "./probes/accelerators.ts";
 import { inventoryDigest, readInventory } from "./probes/inventory.ts";
+import { readNodeUse } from "./probes/node-use.ts";
 import { PROBES } from "./probes/probes.ts";
 import { requireFitNode } from "./probes/require-fit-node.ts";
 import { ReportPump } from "./report-pump.ts";
@@ -46,6 +48,7 @@ const PROBE_MS = 60_000;
 const DEVICE_MS = 30_000;
 const KERNEL_MS = 1_000;
 const DISK_MS = 1_000;
+const MEMORY_MS = 1_000;
 const NETWORK_MS = 2_000;
 const TRIAL_MS = 60_000;
 
@@ -124,6 +127,7 @@ export async function runAgent(
     leaseDir: leaseFile.folder,
     folderOf: (member) => store.directory(member),
   });
+  const usages = new MemberUsages(() => lease.beatSoon());
   const tools: MemberTools = {
     store,
     coordinator,
@@ -138,6 +142,7 @@ export async function runAgent(
       },
     ),
     tailLimit: new TailLimit(),
+    usages,
     doorCa: () => doorTrust.ca,
     bootId: bootId(),
     log,
@@ -181,6 +186,11 @@ export async function runAgent(
     },
     onDesiredVersion: (version) => members.lookFor(version),
     deviceUses: () => accelerators.uses(),
+    uses: (held) => {
+      const told = usages.tell(held);
+      const node = readNodeUse(config.dataDir);
+      return told === undefined ? { node } : { members: told, node };
+    },
     trusts: () => doorTrust.sha256,
     onDoorAuthorities: (pem) => {
       try {
@@ -226,6 +236,13 @@ export async function runAgent(
         members.look();
       }
       wasFull = isFull;
+    }
+  };
+
+  const watchMemory = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await sleep(MEMORY_MS, undefined, { signal }).catch(() => undefined);
+      usages.watchMemory();
     }
   };
 
@@ -331,6 +348,7 @@ export async function runAgent(
       watchKernel(),
       renewCertificate(),
       watchDisk(),
+      watchMemory(),
       watchNetworks(),
     ]);
   } finally {

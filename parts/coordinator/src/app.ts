@@ -46,6 +46,7 @@ import { signInRoutes, type SignInRoutesDeps } from "./http/routes/sign-in.ts";
 import { downloadRoutes, type DownloadRoutesDeps } from "./http/routes/downloads.ts";
 import { sshKeyRoutes } from "./http/routes/ssh-keys.ts";
 import { taskRoutes, type TaskRoutesDeps } from "./http/routes/tasks.ts";
+import { useRoutes, type UseRoutesDeps } from "./http/routes/use.ts";
 import { uploadRoutes, type UploadRoutesDeps } from "./http/routes/uploads.ts";
 import { AccessTokens } from "./identity/sign-in/access-tokens.ts";
 import release from "../package.json" with { type: "json" };
@@ -63,6 +64,7 @@ export type AppDeps = AuditDeps &
   TaskRoutesDeps &
   DashboardRoutesDeps &
   JobRoutesDeps &
+  UseRoutesDeps &
   LiveRoutesDeps &
   Pick<PageRoutesDeps, "dashboard"> &
   DownloadRoutesDeps &
@@ -148,6 +150,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(taskRoutes, deps);
   await app.register(dashboardRoutes, deps);
   await app.register(jobRoutes, deps);
+  await app.register(useRoutes, deps);
   await app.register(inferenceRoutes, deps);
   await app.register(inferenceFigureRoutes, deps);
   await app.register(modelRoutes, deps);

@@ -45,6 +45,7 @@ import { type Core, openCore } from "./compose/open-core.ts";
 import { FindingsWatch } from "./compose/findings-watch.ts";
 import { openIdentity } from "./compose/open-identity.ts";
 import { joinCommandFor } from "./nodes/join-command-for.ts";
+import { DeviceHolders } from "./metrics/device-holders.ts";
 import { Metrics } from "./metrics/metrics.ts";
 import { MetricsTokens } from "./metrics/metrics-tokens.ts";
 import { readApplianceFacts } from "./metrics/read-appliance-facts.ts";
@@ -57,6 +58,8 @@ import { S3Transport } from "./storage/s3-transport.ts";
 import { S3Users } from "./storage/s3-users.ts";
 import { VolumeSync } from "./storage/volume-sync.ts";
 import { NvflareRuns } from "./workloads/federation/nvflare-runs.ts";
+import { PrometheusReader } from "./use/prometheus-reader.ts";
+import { UseCurves } from "./use/use-curves.ts";
 import { validateSubmission } from "./workloads/validate-submission.ts";
 
 /** What the object store did not hear of while it was away is told to it so often. */
@@ -187,10 +190,16 @@ async function openParts(
   const work = new WorkCounter(read);
   const hostFacts = () =>
     config.metrics === undefined ? null : readApplianceFacts(config.metrics.factsFile);
+  const holders = new DeviceHolders(read);
   const metrics = new Metrics({
     ...{ version: manifest.version, now, health: () => core.health(), log: () => gate.status() },
     work: (at) => work.count(at),
     workers: () => kernel.workersStats().workers,
+    uses: {
+      members: () => core.uses.members(),
+      nodes: () => core.uses.nodes(),
+      devices: () => holders.all(),
+    },
     inference: () => table.facts(watch),
     appliance: hostFacts,
   });
@@ -235,6 +244,7 @@ async function openParts(
     catalogue: () => kernel.catalogue(),
     watch,
     deviceUses,
+    useCurves: new UseCurves(read, new PrometheusReader(config.prometheus), now),
     join: (request, source) => joinTokens.join(request, source),
     nodeFiles,
     registry: {

@@ -1,5 +1,6 @@
 /** Prometheus' two files, its flags and its environment. Every path is absolute. JSON, which YAML is a superset of. */
 import { ALERT_RULES, type AlertRule } from "./alert-rules.ts";
+import { KEPT_DAYS, LOOK_EVERY_S } from "./kept-figures.ts";
 import { READER_NAME } from "./reader-name.ts";
 
 export type PrometheusSettings = {
@@ -23,8 +24,7 @@ export type PrometheusSettings = {
   everyS?: number;
 };
 
-const RETENTION = { time: "15d", size: "1GB" };
-const EVERY_S = 15;
+const RETENTION = { time: `${KEPT_DAYS}d`, size: "1GB" };
 const LONGEST_SCRAPE_S = 10;
 /** Of Go's heap: it collects harder before it grows beyond. */
 const MEMORY = "256MiB";
@@ -38,7 +38,7 @@ const LIMITS = {
 
 export function renderPrometheusConfig(settings: PrometheusSettings): string {
   const { caFile, certFile, keyFile, door, tokenFile, keycloakPort, port, rulesFile } = settings;
-  const { everyS = EVERY_S } = settings;
+  const { everyS = LOOK_EVERY_S } = settings;
   const every = `${everyS}s`;
   const own = { ca_file: caFile, cert_file: certFile, key_file: keyFile };
   return json({

@@ -95,6 +95,7 @@ const bad: State = {
 
 let state: State | null = well;
 const metrics = new Metrics({
+  uses: { members: () => [], nodes: () => [], devices: () => [] },
   ...{ version: "0.0.0", now: () => Date.now(), workers: () => [] },
   work: () => ({
     jobs: new Map(JOB_STATES.map((name) => [name, 0])),

@@ -7,6 +7,7 @@ import { statfsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   AGENT_PROTOCOL,
+  type BeatRequest,
   type BridgeAddress,
   type DeviceUse,
   type Inventory,
@@ -54,6 +55,8 @@ export type LeaseParts = {
   onDesiredVersion: (version: number) => void;
   /** What the node's devices do. */
   deviceUses?: () => DeviceUse[];
+  /** What members and node use. */
+  uses?: (held: BeatRequest["held"]) => Pick<BeatRequest, "members" | "node">;
   /** Of who vouches for the doors here. */
   trusts?: () => string;
   /** Others vouch for the doors than the coordinator was told. */
@@ -157,24 +160,28 @@ export class LeaseKeeper {
   }
 
   async #beat(): Promise<void> {
-    const { coordinator, clock, bootId, dataDir, inventory, held, onDesiredVersion } = this.#parts;
+    const { coordinator, clock, bootId, dataDir, inventory, onDesiredVersion } = this.#parts;
     const { bavail, bsize } = statfsSync(dataDir);
     const nonce = randomUUID();
     const digest = inventoryDigest(inventory());
+    const held = this.#parts.held();
     const devices = this.#parts.deviceUses?.() ?? [];
     const trusts = this.#parts.trusts?.();
+    // A coordinator of the first version refuses fields that it does not know.
+    const isFirst = this.#protocol === AGENT_PROTOCOL.min;
+    const uses = isFirst ? {} : this.#parts.uses?.(held);
     const sentAtMs = toMs(clock());
     const reply = await coordinator.beat({
       nonce,
       leaseOf: this.#leaseOf,
       bootId,
-      held: held(),
+      held,
       inventoryDigest: digest,
       loopLagMs: this.#loopLag.maxMs,
       diskFreeBytes: bavail * bsize,
-      // A coordinator of the first version refuses fields that it does not know.
-      ...(devices.length === 0 || this.#protocol === AGENT_PROTOCOL.min ? {} : { devices }),
-      ...(trusts === undefined || this.#protocol === AGENT_PROTOCOL.min ? {} : { trusts }),
+      ...(devices.length === 0 || isFirst ? {} : { devices }),
+      ...(trusts === undefined || isFirst ? {} : { trusts }),
+      ...uses,
     });
     if (reply.nonce !== nonce) throw new Error("the answer is to another beat");
     // It is asked to introduce itself again, and is heard nevertheless.

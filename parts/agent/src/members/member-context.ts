@@ -6,6 +6,7 @@ import type { Enclosure } from "../substrate/enclosure.ts";
 import type { Substrate } from "../substrate/substrate.ts";
 import type { MemberJournal } from "./member-journal.ts";
 import type { MemberStore } from "./member-record.ts";
+import type { MemberUsages } from "./member-usages.ts";
 import type { TailLimit } from "./tail-limit.ts";
 
 /** What every member works with: one of each on a node. */
@@ -15,6 +16,7 @@ export type MemberTools = {
   substrate: Substrate;
   uploader: Pick<Uploader, "upload">;
   tailLimit: TailLimit;
+  usages: Pick<MemberUsages, "follow">;
   /** PEM of who vouches for the doors from which it fetches, as of now. */
   doorCa: () => string;
   bootId: string;

@@ -28,16 +28,19 @@ export async function watchMember(member: MemberContext): Promise<void> {
   const wishes = new ReplicaSpecs(member);
   const metrics = new PrintedMetrics(member);
   const ending = new Ending(member);
-  while (run.isRunning()) {
-    const nowMs = performance.now();
-    wishes.pass();
-    await shipper.tick(nowMs);
-    await metrics.tick();
-    if (await takeEvents(member, checkpoints)) rounds.request(nowMs);
-    checkpoints.tick(nowMs);
-    rounds.tick(nowMs);
-    await ending.look();
-    await sleep(LOOK_MS, undefined, { signal: abandoned });
+  {
+    using _followed = tools.usages.follow(journal.state.desired.member, run);
+    while (run.isRunning()) {
+      const nowMs = performance.now();
+      wishes.pass();
+      await shipper.tick(nowMs);
+      await metrics.tick();
+      if (await takeEvents(member, checkpoints)) rounds.request(nowMs);
+      checkpoints.tick(nowMs);
+      rounds.tick(nowMs);
+      await ending.look();
+      await sleep(LOOK_MS, undefined, { signal: abandoned });
+    }
   }
   const { exitCode, oomKilled } = await run.end(abandoned);
   tools.records.ended(journal.state.desired, exitCode, oomKilled);

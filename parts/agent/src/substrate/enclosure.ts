@@ -23,10 +23,28 @@ export type ImageRequest = {
 /** How what ran has ended. */
 export type End = { exitCode: number; oomKilled: boolean };
 
+/** What counts up counts from its start. What the substrate does not know is absent, never 0. */
+export type RunUsage = {
+  /** Of all processors together. */
+  cpuMs?: number;
+  /** What can't be given back: without files that are only cached. */
+  memoryBytes?: number;
+  memoryPeakBytes?: number;
+  memoryLimitBytes?: number;
+  diskReadBytes?: number;
+  diskWrittenBytes?: number;
+  networkReceivedBytes?: number;
+  networkSentBytes?: number;
+};
+
 /** What runs, or has run. */
 export interface Run {
   /** Asked several times a second: it costs next to nothing. */
   isRunning(): boolean;
+  /** Nothing of what has ended. */
+  usage(): RunUsage;
+  /** All memory that counts to the limit, asked each second; null where it is not known. */
+  memoryBytes(): number | null;
   /** @throws EnclosureFailedError when the substrate does not know of an end */
   end(until: AbortSignal): Promise<End>;
 }

@@ -236,6 +236,8 @@ class MemoryEnclosure implements Enclosure {
     if (cell === null) throw new EnclosureFailedError("nothing is there");
     return {
       isRunning: () => cell.ended === null,
+      usage: () => ({}),
+      memoryBytes: () => null,
       end: async () => cell.ended ?? { exitCode: -1, oomKilled: false },
     };
   }

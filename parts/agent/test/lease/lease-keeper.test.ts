@@ -94,6 +94,7 @@ function keeper(
       held: () => [],
       deviceUses: () => [{ worker: "n-0", memoryInUseBytes: 1, ageMs: 2 }],
       trusts: () => "a".repeat(64),
+      uses: () => ({ members: { held: [0], cpuMs: [1] }, node: { processors: 2 } }),
       onDoorAuthorities: (pem) => seen.authorities.push(pem),
       release: OLD,
       upgradeFailed: () => failure.now,
@@ -236,7 +237,7 @@ t.test("a stale epoch, or being asked to, registers again", async (t) => {
 });
 
 t.test(
-  "what devices do and who is trusted is told to a coordinator that knows of it, and what it says of both is heard",
+  "what devices do, what is used and who is trusted is told to a coordinator that knows of it, and what it says of them is heard",
   async (t) => {
     for (const agreed of [null, 2] as const) {
       const beats: Omit<BeatRequest, "nodeEpoch">[] = [];
@@ -256,6 +257,8 @@ t.test(
         beats[0]?.devices,
         agreed === null ? undefined : [{ worker: "n-0", memoryInUseBytes: 1, ageMs: 2 }],
       );
+      t.strictSame(beats[0]?.members, agreed === null ? undefined : { held: [0], cpuMs: [1] });
+      t.strictSame(beats[0]?.node, agreed === null ? undefined : { processors: 2 });
       t.equal(seen.undrains[0], agreed === null ? undefined : 4);
       t.equal(beats[0]?.trusts, agreed === null ? undefined : "a".repeat(64));
       t.equal(seen.authorities[0], agreed === null ? undefined : "pem");

@@ -8,6 +8,7 @@ import { Member } from "../../src/members/member.ts";
 import type { MemberTools } from "../../src/members/member-context.ts";
 import { freshState, MemberStore } from "../../src/members/member-record.ts";
 import { MemberSet } from "../../src/members/member-set.ts";
+import { MemberUsages } from "../../src/members/member-usages.ts";
 import { TailLimit } from "../../src/members/tail-limit.ts";
 import { JOB_PATHS } from "../../src/substrate/job-paths.ts";
 import {
@@ -40,6 +41,7 @@ async function nodeOf(t: Test) {
   const stored = new Map<string, string>();
   const store = new MemberStore(`${folder}/data`, { withRoom: (write) => write() });
   const tools: MemberTools = {
+    usages: new MemberUsages(() => undefined),
     store,
     substrate,
     coordinator: {

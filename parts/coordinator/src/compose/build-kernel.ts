@@ -24,6 +24,7 @@ import type { Clock } from "../kernel/clock.ts";
 import { CommandOutbox } from "../kernel/command-outbox.ts";
 import { CurveTable } from "../kernel/curve-table.ts";
 import { DeviceUses } from "../kernel/device-uses.ts";
+import { ToldUses } from "../kernel/told-uses.ts";
 import { DesiredSets } from "../kernel/desired-set.ts";
 import { FleetViews } from "../kernel/fleet-views.ts";
 import { HangWatch } from "../kernel/hang-watch.ts";
@@ -145,6 +146,7 @@ export function buildKernel({
   const submissions = new Submissions(db, tables, transitions);
   const jobViews = new JobViews(db, heartbeats, tables);
   const fleetViews = new FleetViews(db, heartbeats);
+  const toldUses = new ToldUses(db, clock);
   return {
     ...{
       db,
@@ -164,7 +166,7 @@ export function buildKernel({
       heartbeats,
     },
     workloads,
-    ...{ recordPump, placements, submissions, fleetViews, feed },
+    ...{ recordPump, placements, submissions, fleetViews, toldUses, feed },
     replicas: new Replicas(db, tables, transitions),
     removal: new NodeRemoval({
       db,
@@ -175,7 +177,7 @@ export function buildKernel({
     }),
     registry: new Registry({
       ...{ db, nodes, tables, transitions, heartbeats, doorTrust, upgrades },
-      deviceUses: new DeviceUses(db, tables),
+      ...{ deviceUses: new DeviceUses(db, tables), toldUses },
     }),
     desiredSets: new DesiredSets(db, tables, transitions),
     reports: new Reports(db, tables, transitions),

@@ -71,6 +71,7 @@ import { SteadyClock } from "../kernel/clock.ts";
 import { ClockSteps, readBootTime } from "../kernel/clock-steps.ts";
 import { followRegistry } from "../kernel/follow-registry.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import type { ToldUses } from "../kernel/told-uses.ts";
 import type { Replicas } from "../inference/replicas.ts";
 
 const SWEEP_MS = 1_000;
@@ -110,6 +111,8 @@ export type Core = AsyncDisposable & {
   /** For whoever decides how many replicas a deployment has. */
   replicas: Replicas;
   nodeHealth(): NodeHealth[];
+  /** What nodes and members use now. */
+  uses: Pick<ToldUses, "members" | "nodes">;
   /** See {@link planStop}. */
   maintain(forS: number): Promise<MaintenanceReply>;
   health(): Promise<CoordinatorHealth>;
@@ -217,6 +220,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     upgrades: parts.upgrades,
     replicas: parts.replicas,
     nodeHealth: () => parts.fleetViews.nodeHealth(),
+    uses: parts.toldUses,
     maintain: (forS) =>
       planStop(parts, forS, () => {
         for (const { id } of parts.nodes.registered()) giveHint(bus, id, { about: "beat" });

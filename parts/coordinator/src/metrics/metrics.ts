@@ -1,10 +1,15 @@
-/** What `GET /metrics` tells, in Prometheus' text format: of parts, nodes, devices and states of jobs. Never of what a job learns, nor who has it. */
+/**
+ * What `GET /metrics` tells, in Prometheus' text format: of parts, nodes, devices, states of jobs and what their members use. Never of what a job learns, nor
+ * who has it.
+ */
 import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { ApplianceFacts } from "@resontech/contracts/appliance-facts";
 import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
 import { SharedRun } from "@resontech/frame/shared-run";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import type { WorkerView } from "../kernel/fleet-view.ts";
+import type { ToldMemberUse, ToldNodeUse } from "../kernel/told-uses.ts";
+import type { DeviceHolder } from "./device-holders.ts";
 import {
   applianceFamilies,
   type Family,
@@ -14,6 +19,7 @@ import {
   workFamilies,
 } from "./decisions/samples.ts";
 import { type InferenceFacts, inferenceFamilies } from "./decisions/inference-samples.ts";
+import { deviceHolderFamilies, memberFamilies, nodeUseFamilies } from "./decisions/use-samples.ts";
 import { gaugeRegistry } from "./gauge-registry.ts";
 import { RequestCounter } from "./request-counter.ts";
 import type { WorkCounts } from "./work-counts.ts";
@@ -23,6 +29,11 @@ export type MetricsSources = {
   now: () => number;
   work: (now: number) => WorkCounts;
   workers: () => readonly WorkerView[];
+  uses: {
+    members: () => readonly ToldMemberUse[];
+    nodes: () => readonly ToldNodeUse[];
+    devices: () => readonly DeviceHolder[];
+  };
   health: () => Promise<CoordinatorHealth>;
   /** auditd's own words; it may be away. */
   log: () => Promise<LogStatus>;
@@ -55,13 +66,16 @@ export class Metrics {
   }
 
   async #look(): Promise<string> {
-    const { version, now, work, workers, health, log, appliance, inference } = this.#sources;
+    const { version, now, work, workers, uses, health, log, appliance, inference } = this.#sources;
     const [told, logStatus] = await Promise.all([health(), within(LOG_ANSWER_MS, log)]);
     const facts = appliance();
     const families: Family[] = [
       ["build_info", "The release that runs.", [{ labels: { version }, value: 1 }]],
       ...workFamilies(work(now())),
       ...workerFamilies(workers()),
+      ...memberFamilies(uses.members()),
+      ...deviceHolderFamilies(uses.devices()),
+      ...nodeUseFamilies(uses.nodes()),
       ...(inference === undefined ? [] : inferenceFamilies(inference())),
       ...healthFamilies(told),
       [

@@ -25,6 +25,7 @@ import { agentProtocolOf } from "../kernel/agent-protocol-of.ts";
 import { AgentRefusal } from "../kernel/agent-refusal.ts";
 import type { DeviceUses } from "../kernel/device-uses.ts";
 import type { Heartbeats } from "../kernel/heartbeats.ts";
+import type { ToldUses } from "../kernel/told-uses.ts";
 import type { DoorTrust } from "./door-trust.ts";
 import { leaseMsNow } from "./maintenance.ts";
 import type { NodeTable } from "./node-table.ts";
@@ -42,6 +43,7 @@ export class Registry {
   readonly #transitions: Transitions;
   readonly #heartbeats: Heartbeats;
   readonly #deviceUses: DeviceUses;
+  readonly #toldUses: ToldUses;
   readonly #doorTrust: DoorTrust;
   readonly #upgrades: NodeUpgrades;
   readonly #meta: Meta;
@@ -58,6 +60,7 @@ export class Registry {
     transitions: Transitions;
     heartbeats: Heartbeats;
     deviceUses: DeviceUses;
+    toldUses: ToldUses;
     doorTrust: DoorTrust;
     upgrades: NodeUpgrades;
   }) {
@@ -67,6 +70,7 @@ export class Registry {
     this.#transitions = parts.transitions;
     this.#heartbeats = parts.heartbeats;
     this.#deviceUses = parts.deviceUses;
+    this.#toldUses = parts.toldUses;
     this.#doorTrust = parts.doorTrust;
     this.#upgrades = parts.upgrades;
     this.#meta = parts.tables.meta;
@@ -127,6 +131,7 @@ export class Registry {
     this.#heartbeats.noteDevices(nodeId, beat.devices ?? []);
     this.#heartbeats.noteTrust(nodeId, beat.trusts ?? null);
     this.#deviceUses.take(nodeId, beat.devices ?? []);
+    this.#toldUses.take(nodeId, beat);
     if (news !== null)
       this.#tables.changes.note({
         ...{ kind: "node-beat", node: nodeId, ...news, loopLagMs: Math.round(loopLagMs) },

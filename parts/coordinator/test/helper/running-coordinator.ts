@@ -103,6 +103,7 @@ export class RunningCoordinator implements AsyncDisposable {
    * @param options.vault with a real vault, so that entries are found by the values that they keep sealed
    * @param options.downloadsDir what it gives out for laptops
    * @param options.gatewaySha256 of the certificate of a gateway of deployments, which a test opens itself
+   * @param options.prometheus where it reads figures that were kept
    * @param options.front the object store stands behind the real S3 front, which holds quotas
    */
   static async create(
@@ -115,6 +116,7 @@ export class RunningCoordinator implements AsyncDisposable {
       downloadsDir?: string;
       releaseDir?: string;
       gatewaySha256?: string;
+      prometheus?: CoordinatorConfig["prometheus"];
     } = {},
   ): Promise<RunningCoordinator> {
     await using stack = new AsyncDisposableStack();
@@ -205,6 +207,7 @@ export class RunningCoordinator implements AsyncDisposable {
         gatewayCertificateSha256: options.gatewaySha256,
       };
     }
+    if (options.prometheus !== undefined) config.prometheus = options.prometheus;
     if (options.releaseDir !== undefined) config.releaseDir = options.releaseDir;
     if (options.downloadsDir !== undefined) config.downloadsDir = options.downloadsDir;
     if (options.identity === true)

@@ -29,6 +29,7 @@ import { Metrics, type MetricsSources } from "../../src/metrics/metrics.ts";
 import { MetricsTokens } from "../../src/metrics/metrics-tokens.ts";
 import { WorkCounter } from "../../src/metrics/work-counts.ts";
 import { NodeFiles } from "../../src/nodes/node-files.ts";
+import { UseCurves } from "../../src/use/use-curves.ts";
 import { VolumeSync } from "../../src/storage/volume-sync.ts";
 import { FakeKernel } from "./fake-kernel.ts";
 import { RecordingAudit } from "./recording-audit.ts";
@@ -88,6 +89,7 @@ function testMetrics({
   const counter = new WorkCounter(read);
   return new Metrics({
     ...{ ...given, version: "0.0.0", work: (now) => counter.count(now), appliance: () => null },
+    uses: { members: () => [], nodes: () => [], devices: () => [] },
     health: () => Promise.reject(new Error("no health in this test")),
     log: () => Promise.reject(new Error("no log in this test")),
   });
@@ -158,6 +160,7 @@ export async function makeTestApp(
     catalogue: () => kernel.catalogue(),
     watch: new DeploymentWatch(new GatewayReports(), new HeardNumbers(), now),
     deviceUses: () => [],
+    useCurves: new UseCurves(read, { range: async () => [] }, now),
     nodes: {
       list: () =>
         kernel.status().nodes.map((node) => ({

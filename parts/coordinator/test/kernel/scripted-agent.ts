@@ -8,6 +8,7 @@ import {
   type AgentVerb,
   type BridgeAddress,
   type BeatReply,
+  type BeatRequest,
   type DesiredMember,
   type DeviceUse,
   type DesiredReply,
@@ -52,6 +53,8 @@ export class ScriptedAgent {
   protocol: ProtocolVersions = versionsOf(AGENT_PROTOCOL);
   /** What it says that it runs; absent: nothing. */
   release: string | undefined;
+  /** What its beats say of members and node. */
+  uses: Pick<BeatRequest, "members" | "node"> = {};
   readonly #bootId = "boot-1";
   readonly #seqs = new Map<string, number>();
   #beats: NodeJS.Timeout | undefined;
@@ -175,6 +178,7 @@ export class ScriptedAgent {
       ...{ nodeEpoch: this.epoch, nonce: randomUUID(), leaseOf: null, bootId: this.#bootId, held },
       ...(devices.length === 0 ? {} : { devices }),
       ...{ inventoryDigest: "0".repeat(64), loopLagMs: 1, diskFreeBytes: 1e11 },
+      ...this.uses,
     });
   }
 

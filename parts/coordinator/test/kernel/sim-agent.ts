@@ -1,5 +1,6 @@
 import {
   AGENT_PROTOCOL,
+  type BeatRequest,
   type DesiredMember,
   type Inventory,
   type InventoryWorker,
@@ -65,6 +66,8 @@ export class SimAgent {
   readonly #workers: number;
   /** Its slots are devices such as this one; absent: CPU slots. */
   device: Partial<InventoryWorker> | undefined;
+  /** What its beats say of members and node. */
+  uses: Pick<BeatRequest, "members" | "node"> = {};
   #epoch: Fence = { generation: 1, counter: 0 };
   #beats = 0;
   #leaseOf: string | null = null;
@@ -123,6 +126,7 @@ export class SimAgent {
           held: this.#heldList(),
         },
         ...{ inventoryDigest: "0".repeat(64), loopLagMs: 0, diskFreeBytes: 1e11 },
+        ...this.uses,
       };
       await commit.run(() => registry.hear(this.node, beat));
       const { nonce } = registry.beatReply(this.node, beat);

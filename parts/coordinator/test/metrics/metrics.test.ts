@@ -24,6 +24,8 @@ const facts = factsOfHost({
   disks: [{ holds: "logs", totalBytes: 10, freeBytes: 1, totalInodes: 0, freeInodes: 0 }],
   backup: backupFact({ takenAt: 7_000, isOverdue: false, behindS: 2 }),
 });
+const MEMBER = { job: "j", attempt: "1", member: "m", site: "site-1", node: "node-a" };
+const OF_MEMBER = 'job="j",attempt="1",member="m",site="site-1",node="node-a"';
 const sources: MetricsSources = {
   ...{ version: "1.2.3", now: () => 11_000 },
   work: () => ({
@@ -31,6 +33,11 @@ const sources: MetricsSources = {
     ...{ waiting: 2, longestWaitMs: 60_000, leases: 1 },
   }),
   workers: () => [],
+  uses: {
+    members: () => [{ ...MEMBER, use: { cpuMs: 1_500, memoryKib: 2, memoryLimitMib: 3 } }],
+    nodes: () => [{ node: "node-a", use: { processors: 4, cpuMs: 2_500, diskBytes: 9 } }],
+    devices: () => [{ ...MEMBER, worker: "w1" }],
+  },
   health: async () => health,
   log: () => Promise.reject(new Error("away")),
   appliance: () => facts,
@@ -55,6 +62,13 @@ t.test("what is known has its line, and every line has help and type", async (t)
     'resontech_node_ready{node="node-a"} 1',
     'resontech_devices_quarantined{node="node-a"} 1',
     'resontech_device_temperature_celsius{node="node-a",worker="w1"} 93',
+    `resontech_member_cpu_seconds_total{${OF_MEMBER}} 1.5`,
+    `resontech_member_memory_bytes{${OF_MEMBER}} 2048`,
+    `resontech_member_memory_limit_bytes{${OF_MEMBER}} 3145728`,
+    `resontech_member_device{${OF_MEMBER},worker="w1"} 1`,
+    'resontech_node_processors{node="node-a"} 4',
+    'resontech_node_cpu_seconds_total{node="node-a"} 2.5',
+    'resontech_node_disk_bytes{node="node-a"} 9',
     'resontech_part_up{part="nats"} 0',
     'resontech_part_restarts{part="nats"} 4',
     "resontech_supervisor_facts_age_seconds 10",
@@ -76,8 +90,9 @@ t.test("what is known has its line, and every line has help and type", async (t)
 
 t.test("what is gone since the last look has no line any more", async (t) => {
   const now: { health: CoordinatorHealth; facts: ApplianceFacts | null } = { health, facts };
+  const none: MetricsSources["uses"] = { members: () => [], nodes: () => [], devices: () => [] };
   const metrics = new Metrics({
-    ...sources,
+    ...{ ...sources, uses: none },
     health: async () => now.health,
     appliance: () => now.facts,
   });

@@ -172,7 +172,7 @@ export class ContainerEnclosure implements Enclosure {
     const found = await look();
     if (found === null) throw new EnclosureFailedError("the container is gone");
     this.#pid = found.pid;
-    return new ContainerRun(found.pid, look);
+    return new ContainerRun(found, look);
   }
 
   async signal(what: "terminate" | "kill", until: AbortSignal): Promise<void> {

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { End, Run } from "../enclosure.ts";
+import type { End, Run, RunUsage } from "../enclosure.ts";
 import { EnclosureFailedError } from "../substrate-errors.ts";
 import type { ContainerState } from "./containers/job-containers.ts";
+import { ContainerUsage } from "./usage/container-usage.ts";
 
 /** The engine learns of an end a moment after the process is gone. */
 const END_KNOWN_MS = 15_000;
@@ -13,16 +14,30 @@ export class ContainerRun implements Run {
   readonly #pid: number;
   readonly #born: string | null;
   readonly #look: () => Promise<ContainerState | null>;
+  readonly #usage: ContainerUsage;
 
-  /** @param pid on the host; 0 for what does not run @param look asks the engine */
-  constructor(pid: number, look: () => Promise<ContainerState | null>) {
+  /** @param found as it was observed; its pid on the host is 0 when it does not run @param look asks the engine */
+  constructor(
+    { id, pid }: Pick<ContainerState, "id" | "pid">,
+    look: () => Promise<ContainerState | null>,
+  ) {
     this.#pid = pid;
     this.#born = pid === 0 ? null : startOf(pid);
     this.#look = look;
+    this.#usage = new ContainerUsage(pid, id);
   }
 
   isRunning(): boolean {
     return this.#born !== null && startOf(this.#pid) === this.#born;
+  }
+
+  /** The number of a process that has ended may be another's by now. */
+  usage(): RunUsage {
+    return this.isRunning() ? this.#usage.read() : {};
+  }
+
+  memoryBytes(): number | null {
+    return this.isRunning() ? this.#usage.memoryBytes() : null;
   }
 
   /** The engine's word on the end, once it has one. */

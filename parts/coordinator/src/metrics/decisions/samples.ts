@@ -1,4 +1,4 @@
-/** What each gauge says, from what is known. No label holds a name of a person or a job, or anything that a user wrote. */
+/** What each gauge says, from what is known. No label holds a name of a person or a job (ids it may), or anything that a user wrote. */
 import type { ApplianceFacts } from "@resontech/contracts/appliance-facts";
 import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
