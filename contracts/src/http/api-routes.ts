@@ -6,6 +6,7 @@ import type { Static } from "typebox";
 import type * as appliance from "./http-appliance.ts";
 import type * as approvals from "./http-approvals.ts";
 import type * as audit from "./http-audit.ts";
+import type * as hostHistory from "./http-host-history.ts";
 import type * as identity from "./http-identity.ts";
 import type * as inference from "./http-inference.ts";
 import type * as jobs from "./http-jobs.ts";
@@ -24,6 +25,9 @@ type Filled<T, K extends keyof T> = Omit<T, K> & { [P in K]?: T[P] };
 export type ApiRoutes = {
   GET: {
     "/api/appliance": { asked: NoFields; answer: appliance.ApplianceReply };
+    "/api/appliance/alerts": { asked: NoFields; answer: hostHistory.PastAlertsReply };
+    "/api/appliance/disks": { asked: NoFields; answer: hostHistory.DiskForecastReply };
+    "/api/appliance/runbooks/{name}": { asked: { params: { name: string } }; answer: hostHistory.RunbookReply };
     "/api/approvals": { asked: NoFields; answer: Array<approvals.ApprovalReply> };
     "/api/approvals/{id}": { asked: { params: { id: string } }; answer: approvals.ApprovalReply };
     "/api/audit/events": { asked: { query?: Filled<audit.AuditEventsQuery, "order" | "limit"> }; answer: audit.AuditEventsReply };

@@ -46,6 +46,7 @@ import { signInRoutes, type SignInRoutesDeps } from "./http/routes/sign-in.ts";
 import { downloadRoutes, type DownloadRoutesDeps } from "./http/routes/downloads.ts";
 import { sshKeyRoutes } from "./http/routes/ssh-keys.ts";
 import { taskRoutes, type TaskRoutesDeps } from "./http/routes/tasks.ts";
+import { hostHistoryRoutes, type HostHistoryRoutesDeps } from "./http/routes/host-history.ts";
 import { useRoutes, type UseRoutesDeps } from "./http/routes/use.ts";
 import { uploadRoutes, type UploadRoutesDeps } from "./http/routes/uploads.ts";
 import { AccessTokens } from "./identity/sign-in/access-tokens.ts";
@@ -65,6 +66,7 @@ export type AppDeps = AuditDeps &
   DashboardRoutesDeps &
   JobRoutesDeps &
   UseRoutesDeps &
+  HostHistoryRoutesDeps &
   LiveRoutesDeps &
   Pick<PageRoutesDeps, "dashboard"> &
   DownloadRoutesDeps &
@@ -151,6 +153,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(dashboardRoutes, deps);
   await app.register(jobRoutes, deps);
   await app.register(useRoutes, deps);
+  await app.register(hostHistoryRoutes, deps);
   await app.register(inferenceRoutes, deps);
   await app.register(inferenceFigureRoutes, deps);
   await app.register(modelRoutes, deps);

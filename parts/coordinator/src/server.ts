@@ -4,6 +4,7 @@
  *
  *     node server.ts --config /etc/…/coordinator.json
  */
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
 import closeWithGrace from "close-with-grace";
@@ -58,6 +59,8 @@ import { S3Transport } from "./storage/s3-transport.ts";
 import { S3Users } from "./storage/s3-users.ts";
 import { VolumeSync } from "./storage/volume-sync.ts";
 import { NvflareRuns } from "./workloads/federation/nvflare-runs.ts";
+import { HostHistory } from "./use/host-history.ts";
+import { Runbooks } from "./use/runbooks.ts";
 import { PrometheusReader } from "./use/prometheus-reader.ts";
 import { UseCurves } from "./use/use-curves.ts";
 import { validateSubmission } from "./workloads/validate-submission.ts";
@@ -191,6 +194,7 @@ async function openParts(
   const hostFacts = () =>
     config.metrics === undefined ? null : readApplianceFacts(config.metrics.factsFile);
   const holders = new DeviceHolders(read);
+  const prometheus = new PrometheusReader(config.prometheus);
   const metrics = new Metrics({
     ...{ version: manifest.version, now, health: () => core.health(), log: () => gate.status() },
     work: (at) => work.count(at),
@@ -244,7 +248,11 @@ async function openParts(
     catalogue: () => kernel.catalogue(),
     watch,
     deviceUses,
-    useCurves: new UseCurves(read, new PrometheusReader(config.prometheus), now),
+    useCurves: new UseCurves(read, prometheus, now),
+    hostHistory: new HostHistory(prometheus, hostFacts, now),
+    runbooks: new Runbooks(
+      config.releaseDir === undefined ? null : join(config.releaseDir, "app", "runbooks"),
+    ),
     join: (request, source) => joinTokens.join(request, source),
     nodeFiles,
     registry: {

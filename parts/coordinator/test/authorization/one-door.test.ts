@@ -28,6 +28,10 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "what an entry of the log holds, as a question names it",
     texts: ["{ holds }"],
   },
+  "use/host-history.ts": {
+    why: "what of the appliance lies on a disk",
+    texts: ["disk.holds", "disk.holds"],
+  },
   "http/routes/hugging-face.ts": {
     why: "names who asks, and of which projects",
     texts: ['caller.kind === "service-account"', 'caller.kind === "session"'],

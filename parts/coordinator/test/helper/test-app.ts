@@ -29,6 +29,8 @@ import { Metrics, type MetricsSources } from "../../src/metrics/metrics.ts";
 import { MetricsTokens } from "../../src/metrics/metrics-tokens.ts";
 import { WorkCounter } from "../../src/metrics/work-counts.ts";
 import { NodeFiles } from "../../src/nodes/node-files.ts";
+import { HostHistory } from "../../src/use/host-history.ts";
+import { Runbooks } from "../../src/use/runbooks.ts";
 import { UseCurves } from "../../src/use/use-curves.ts";
 import { VolumeSync } from "../../src/storage/volume-sync.ts";
 import { FakeKernel } from "./fake-kernel.ts";
@@ -161,6 +163,8 @@ export async function makeTestApp(
     watch: new DeploymentWatch(new GatewayReports(), new HeardNumbers(), now),
     deviceUses: () => [],
     useCurves: new UseCurves(read, { range: async () => [] }, now),
+    hostHistory: new HostHistory({ range: async () => [] }, () => null, now),
+    runbooks: new Runbooks(null),
     nodes: {
       list: () =>
         kernel.status().nodes.map((node) => ({

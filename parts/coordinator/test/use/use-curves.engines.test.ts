@@ -4,8 +4,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { MemberUses } from "@resontech/contracts/agent-protocol";
 import type { UseReply } from "@resontech/contracts/http-use";
+import { factsOfHost } from "@resontech/house/facts-of-host";
 import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { freePort } from "@resontech/house/free-port";
+import type { AlertRule } from "@resontech/prometheus/alert-rules";
 import { RunningPrometheus } from "@resontech/house/running-prometheus";
 import { untilFound } from "@resontech/house/until-found";
 import t from "tap";
@@ -30,6 +32,12 @@ t.teardown(() => coordinator[Symbol.asyncDispose]());
 const owner = await coordinator.control("add-user", { username: "owner" });
 const stranger = await coordinator.control("add-user", { username: "stranger" });
 const administrator = await coordinator.signedIn(stranger.userId, { roles: ["platform-admin"] });
+
+/** Holds as long as the coordinator is looked at. */
+const ALWAYS: AlertRule = {
+  ...{ alert: "Always", expr: 'up{job="coordinator"} == 1', forDuration: null },
+  ...{ severity: "warning", summary: "It answers.", todo: "Nothing.", runbook: "part-down" },
+};
 
 type Answer = { status: number; body: UseReply & { code?: string; hint?: string } };
 async function ask(path: string, headers: Record<string, string>): Promise<Answer> {
@@ -65,10 +73,15 @@ t.test("what members and nodes use is read as curves, by whom it concerns", asyn
 
   const [tokenFile = ""] = coordinator.config.metrics?.tokenFiles ?? [];
   writeFileSync(tokenFile, randomBytes(32).toString("base64url"));
-  const prometheus = await RunningPrometheus.create(dir, {
-    door: { address: "127.0.0.1", port: Number(new URL(coordinator.url).port), name: "localhost" },
-    ...{ tokenFile, doorCa: coordinator.s3.caFile, port },
-  });
+  const at = Number(new URL(coordinator.url).port);
+  const prometheus = await RunningPrometheus.create(
+    dir,
+    {
+      door: { address: "127.0.0.1", port: at, name: "localhost" },
+      ...{ tokenFile, doorCa: coordinator.s3.caFile, port },
+    },
+    [ALWAYS],
+  );
   t.teardown(() => prometheus[Symbol.asyncDispose]());
 
   let beats = 0;
@@ -133,6 +146,33 @@ t.test("what members and nodes use is read as curves, by whom it concerns", asyn
   t.match(await ask("/api/use?from=2&to=1", administrator), {
     ...{ status: 400, body: { code: "validation_failed" } },
   });
+
+  const history = async (path: string, headers = administrator) =>
+    (await ask(`/api/appliance/${path}`, headers)) as { status: number; body: object };
+  const holding = await untilFound("the alert that holds", async () => {
+    const answer = await history("alerts");
+    return JSON.stringify(answer.body).includes("Always") ? answer : null;
+  });
+  t.match(holding.body, {
+    keptDays: 15,
+    alerts: [{ alert: "Always", severity: "warning", about: "job: coordinator", to: null }],
+  });
+  const disk = { holds: "logs", totalBytes: 10, freeBytes: 5, totalInodes: 1, freeInodes: 1 };
+  writeFileSync(
+    coordinator.config.metrics?.factsFile ?? "",
+    JSON.stringify(factsOfHost({ disks: [disk] })),
+  );
+  await untilFound("the disk", async () => {
+    const found = await prometheus.query("resontech_disk_free_bytes");
+    return found.length === 1 ? true : null;
+  });
+  t.match(
+    await history("disks"),
+    { status: 200, body: { disks: [{ holds: "logs", bytesPerDay: null, fillsAt: null }] } },
+    "some looks are no line",
+  );
+  for (const path of ["alerts", "disks", "runbooks/part-down"])
+    t.match(await history(path, withKey(owner.platformKey)), { status: 403 }, path);
 
   // It ends: its node names it no more, and its series vanish from the next look on.
   agent.uses = {};
