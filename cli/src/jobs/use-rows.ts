@@ -6,8 +6,9 @@ type Series = UseReply["series"][number];
 type Curve = (number | null)[];
 
 export const USE_HEAD = [
-  ...["MEMBER", "ATTEMPT", "CPU NOW", "MEAN", "MAX", "MEMORY NOW", "MAX", "LIMIT"],
-  ...["READ", "WRITTEN", "RECEIVED", "SENT", "DEVICE NOW", "MEAN", "MAX", "DEVICE MEMORY"],
+  ...["MEMBER", "ATTEMPT", "CPU", "CPU MEAN", "CPU MAX", "MEMORY", "MEMORY MAX", "LIMIT"],
+  ...["READ", "WRITTEN", "RECEIVED", "SENT"],
+  ...["DEVICE", "DEVICE MEAN", "DEVICE MAX", "DEVICE MEMORY"],
 ];
 const UNKNOWN = "-";
 /** The last look may not be there yet. */
