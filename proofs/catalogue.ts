@@ -496,6 +496,17 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 40,
   },
+  "member-series": {
+    folder: "bench",
+    shows:
+      "what the figures of a member take of Prometheus' disk, and how soon curves of a job with 24 sites are there",
+    goal: "200 kB a member and day, and a second",
+    figures: [
+      ["member_day_bytes", "bytes a member and day"],
+      ["answer_slowest_ms", "ms for the slowest of five answers over six hours"],
+    ],
+    minutes: 2,
+  },
   "no-route": {
     folder: "lives",
     shows: "install, job, upgrade, rollback and verification where there is no route out",

@@ -7,6 +7,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { join } from "node:path";
 import t from "tap";
 import { Terminal } from "@resontech/house/terminal";
+import { untilFound } from "@resontech/house/until-found";
 import { LocalAppliance } from "@resontech/house/local-appliance";
 import { readyFolder } from "./helper/ready-folder.ts";
 
@@ -83,5 +84,18 @@ t.test(
     const other = again.said.find((line) => line.startsWith("job-")) ?? "";
     t.equal((await ran("cancel", `resontech jobs cancel ${other}`)).code, 0);
     t.not((await ran("cancelled", `resontech jobs watch ${other}`)).code, 0);
+
+    // Prometheus looks each 15 s.
+    let looks = 0;
+    const used = await untilFound("what its members used", async () => {
+      const { said } = await ran(`use${++looks}`, `resontech jobs use ${id}`);
+      return said.some((line) => line.startsWith("MEMBER")) && said;
+    });
+    for (const member of ["server", "site-1"])
+      t.ok(
+        used.some((line) => new RegExp(`^MEMBER +${member}$`).test(line)),
+        member,
+      );
+    t.match(used.join("\n"), /^MEMORY MAX +\d+\.\d [KMG]iB$/m, "memory of a real container");
   },
 );

@@ -53,6 +53,8 @@ t.test("a job is listed, watched, followed and cancelled from a shell", async (t
   t.match(await run("jobs", "ls", "--state", "RUNNING"), { code: 0, out: /digits +RUNNING +0\/3/ });
   t.match(await run("jobs", "ls", "--state", "-RUNNING"), { code: 0, out: "" });
 
+  t.match(await run("jobs", "use", id), { code: 1, out: "", said: /figures_away: .*Prometheus/ });
+
   // The coordinator goes away and comes back: nothing is lost, nothing comes twice.
   await running.stop("SIGKILL");
   await running.start();

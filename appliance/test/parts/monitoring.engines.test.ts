@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ensureEngine } from "@resontech/airgap/engines";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { coordinator } from "@resontech/coordinator/part";
+import { PrometheusReader } from "@resontech/coordinator/prometheus-reader";
 import { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
 import { ask } from "@resontech/frame/ask";
 import { socketOf } from "@resontech/frame/define-part";
@@ -93,6 +94,19 @@ t.test("what is prepared is as the processes want it, and the same a second time
   );
 });
 
+t.test(
+  "an appliance of an older release gets the coordinator's certificate as a reader",
+  async (t) => {
+    const files = ["reader.crt", "reader.key"].map((name) => layout.secrets("coordinator", name));
+    for (const file of files) rmSync(file);
+    await prepare(context);
+    for (const file of files) {
+      const { uid, gid, mode } = statSync(file);
+      t.same([uid, gid, mode & 0o777], [0, 64_100 + coordinator.user, 0o440], file);
+    }
+  },
+);
+
 t.test("Prometheus runs, and the notifier asks it and answers the command", async (t) => {
   await started(t, declaredPart(context, prometheus));
   await started(t, declaredPart(context, notifier));
@@ -109,4 +123,20 @@ t.test("Prometheus runs, and the notifier asks it and answers the command", asyn
   }
   const log = readFileSync(layout.log("notifier.log"), "utf8");
   t.notMatch(log, /Prometheus does not say/, "the reader's certificate is good");
+  const read = readFileSync(layout.processConfig("coordinator"), "utf8");
+  const reader = new PrometheusReader((JSON.parse(read) as CoordinatorConfig).prometheus);
+  const axis = { fromS: 0, toS: 15, stepS: 15 };
+  t.same(
+    await reader.range("vector(1)", axis),
+    [
+      {
+        metric: {},
+        values: [
+          [0, "1"],
+          [15, "1"],
+        ],
+      },
+    ],
+    "and so is the coordinator's",
+  );
 });

@@ -16,6 +16,7 @@ import { findJob } from "./find-job.ts";
 import { isJobOver, printLogs } from "./follow-logs.ts";
 import { wrapped } from "../wrapped.ts";
 import { readJob, readJobs } from "./read-jobs.ts";
+import { USE_HEAD, useRows } from "./use-rows.ts";
 import { watchJob } from "./watch-job.ts";
 
 type Shell = {
@@ -36,7 +37,7 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
   const out = (text: string) => process.stdout.write(text);
   const jobs = program
     .command("jobs")
-    .description("jobs: list, show, watch, logs, cancel, files, resubmit")
+    .description("jobs: list, show, watch, use, logs, cancel, files, resubmit")
     .addHelpText(
       "after",
       "\nExamples:\n  resontech jobs ls --state running,QUEUED\n  resontech jobs watch job-7f3a\n  resontech jobs logs -f job-7f3a --of site-1\n  resontech jobs resubmit job-7f3a",
@@ -141,6 +142,19 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
       });
       if (last !== "SUCCEEDED") process.exitCode = EXIT.notAsWanted;
       if (last !== "SUCCEEDED") say(`the job is ${last}: resontech jobs show ${id} says why`);
+    });
+
+  jobs
+    .command("use <job>")
+    .description("processors, memory, disk, network and devices that each member used")
+    .option("--json", "curves of it, as the appliance says them", false)
+    .action(async (named: string, { json }: { json: boolean }) => {
+      const id = await findJob(settings(), named);
+      const use = await getJson(settings(), "/api/jobs/{id}/use", { params: { id } });
+      if (json) return void out(`${JSON.stringify(use)}\n`);
+      const rows = useRows(use);
+      if (rows.length > 0) table(USE_HEAD, rows);
+      else say(`no member has told what it uses; figures are kept for ${use.keptDays} days`);
     });
 
   jobs

@@ -253,6 +253,45 @@ t.test(
   },
 );
 
+t.test("what a member uses is told with beats, and its memory's climb between them", async (t) => {
+  const MIB = 1024 * 1024;
+  // To an older coordinator nothing is told of it.
+  peer.trial = () => ({ pull: null, noImage: null });
+  t.teardown(() => {
+    peer.trial = null;
+  });
+  // The next beat comes too late for a member that fills its memory in four seconds.
+  peer.beatIntervalMs = 25_000;
+  t.teardown(() => {
+    peer.beatIntervalMs = 5_000;
+  });
+  await startAgent(t);
+  const first = peer.beats.length;
+  const member = node.member("climb-1", server, [], { resources: { memoryBytes: 96 * MIB } });
+  peer.want(member);
+  t.equal((await peer.event(member.member, "failed")).reason, "out_of_memory");
+  await peer.event(member.member, "released");
+  peer.want();
+  await node.untilClean();
+  const told = peer.beats.slice(first).flatMap(({ held, members }) => {
+    const row = members?.held.findIndex((place) => held[place]?.member === member.member) ?? -1;
+    return row === -1 ? [] : [{ ...members!, row }];
+  });
+  const memory = told.map(({ memoryKib, row }) => (memoryKib?.[row] ?? 0) / 1024);
+  t.ok(memory.length >= 2, `told ${memory.length} times`);
+  t.same(
+    memory,
+    memory.toSorted((a, b) => a - b),
+    "it only grew",
+  );
+  t.ok((memory.at(-1) ?? 0) > 48, `${memory.join(", ")} MiB of 96`);
+  const last = told.at(-1)!;
+  t.equal(last.memoryLimitMib?.[last.row], 96);
+  for (const column of ["cpuMs", "memoryPeakKib", "networkReceivedKib"] as const)
+    t.ok(Number.isInteger(last[column]?.[last.row]), `${column} is told`);
+  t.match(peer.beats.at(-1)?.node, { processors: Number, memoryBytes: Number, diskBytes: Number });
+});
+
 t.test("nothing broke the contract", async (t) => {
   t.strictSame(peer.violations, []);
 });

@@ -55,6 +55,32 @@ const DRAWN: readonly Drawn[] = [
   series("Silence of nodes", "Time since the last beat.", "s", [
     { expr: "resontech_node_silent_seconds", legend: "{{node}}" },
   ]),
+  series("Processors of nodes", "How busy all are together.", "percentunit", [
+    {
+      expr: "rate(resontech_node_cpu_seconds_total[2m]) / resontech_node_processors",
+      legend: "{{node}}",
+    },
+  ]),
+  series("Memory of nodes", "Part that can't be given back at once.", "percentunit", [
+    { expr: "resontech_node_memory_used_bytes / resontech_node_memory_bytes", legend: "{{node}}" },
+  ]),
+  series("Processors of members", "Of the ten that use most.", "short", [
+    {
+      expr: "topk(10, rate(resontech_member_cpu_seconds_total[2m]))",
+      legend: "{{exported_job}} {{site}}",
+    },
+  ]),
+  series(
+    "Memory of members",
+    "Part of the limit, of the ten that are nearest to it.",
+    "percentunit",
+    [
+      {
+        expr: "topk(10, resontech_member_memory_bytes / resontech_member_memory_limit_bytes)",
+        legend: "{{exported_job}} {{site}}",
+      },
+    ],
+  ),
   series("Requests", "Answers each second, by status.", "reqps", [
     { expr: "sum by (status) (rate(resontech_http_requests_total[5m]))", legend: "{{status}}" },
   ]),

@@ -24,7 +24,8 @@ export class MemberUsages {
 
   /** Until it is disposed of; what was seen last and not told yet is told then. */
   follow(member: string, run: Followed["run"]): Disposable {
-    const one = { run, last: {}, memoryBytes: 0, isTold: false, isOver: false };
+    const one: Followed = { run, last: {}, memoryBytes: 0, isTold: false, isOver: false };
+    this.#look(one);
     this.#followed.set(member, one);
     return {
       [Symbol.dispose]: () => {

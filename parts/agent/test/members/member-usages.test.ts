@@ -48,6 +48,13 @@ t.test(
   },
 );
 
+t.test("a member that ends before its first beat is told of all the same", async (t) => {
+  const { usages, news, follow } = followed({ cpuMs: 5 });
+  follow()[Symbol.dispose]();
+  t.equal(news.count, 1);
+  t.strictSame(usages.tell(HELD), { held: [1], cpuMs: [5] });
+});
+
 t.test("what was told already is not told again after the end", async (t) => {
   const { usages, news, follow } = followed({ cpuMs: 5 });
   const one = follow();

@@ -79,6 +79,8 @@ func main() {
 		brisk()
 	case "fill":
 		fill()
+	case "climb":
+		climb()
 	case "hog":
 		hog()
 	case "sleep":
@@ -310,6 +312,19 @@ func hog() {
 		if len(kept) > 1<<16 {
 			return
 		}
+	}
+}
+
+// climb takes memory so slowly that a look each second sees it grow.
+func climb() {
+	var kept [][]byte
+	for {
+		block := make([]byte, 2<<20)
+		for i := 0; i < len(block); i += 4096 {
+			block[i] = 1
+		}
+		kept = append(kept, block)
+		time.Sleep(100 * time.Millisecond)
 	}
 }
 

@@ -57,6 +57,17 @@ t.test("of version 1 too, and what it does not say is absent", async (t) => {
   t.strictSame(usage.read(), { cpuMs: 7, memoryBytes: 1_500, memoryPeakBytes: 3_000 });
 });
 
+t.test("a look costs less than a millisecond of a processor", async (t) => {
+  // This process' own groups: as many files, of the real kernel.
+  const usage = new ContainerUsage(process.pid, ID);
+  t.ok(Object.keys(usage.read()).length > 0);
+  const looks = 200;
+  const before = process.cpuUsage();
+  for (let look = 0; look < looks; look += 1) usage.read();
+  const { user, system } = process.cpuUsage(before);
+  t.ok((user + system) / 1_000 < looks, `${(user + system) / looks} µs each`);
+});
+
 t.test("of a container that is gone nothing is told", async (t) => {
   const nowhere = t.testdir({});
   const usage = new ContainerUsage(41, ID, { procfs: nowhere, cgroups: nowhere });
