@@ -59,12 +59,12 @@ t.test(
     page.on("websocket", (socket) => {
       if (socket.url().endsWith("/api/live")) socket.once("framereceived", told.resolve);
     });
-    await page.goto(`${served.url}/dashboard`);
-    await page.waitForSelector("#who");
+    await page.goto(`${served.url}/dashboard/profile`);
+    await page.waitForSelector("#account");
     await told.promise;
     await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
 
-    const file = join(room, "src/pages/overview/account.tsx");
+    const file = join(room, "src/pages/profile/account.tsx");
     writeFileSync(
       file,
       readFileSync(file, "utf8").replace('title="Signed in"', 'title="Who I am"'),

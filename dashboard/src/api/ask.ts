@@ -59,6 +59,14 @@ export async function ask<const M extends ApiMethod, const P extends ApiPath<M>>
   return (await send(method, path, asked)) as ApiReply<M, P>;
 }
 
+/** A route that the table does not have: whoever asks says what comes. @throws Problem */
+export async function askPath(
+  path: string,
+  asked: Pick<UncheckedFields, "params" | "query"> & Pick<Manner, "signal">,
+): Promise<unknown> {
+  return await send("GET", path, asked);
+}
+
 async function send(
   method: ApiMethod,
   path: string,

@@ -4,6 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { ask } from "../../api/ask.ts";
+import { PageHead } from "../../ui/page-head.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Empty, Failure, Warning } from "../../ui/notice.tsx";
@@ -87,11 +88,10 @@ export function AuditPage() {
   const first = events.data?.pages[0];
   return (
     <>
-      <h1>Audit log</h1>
-      <p>
+      <PageHead title="Audit log">
         Each look is itself an entry of the log. People see what they may: auditors all, everybody
         their own.
-      </p>
+      </PageHead>
       <QuestionForm
         initial={question === null ? {} : { ...about, question }}
         onAsk={(wanted) => setSearch({ ...wanted, asked: String(Date.now()) })}

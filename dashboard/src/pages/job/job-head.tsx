@@ -6,6 +6,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { useMay } from "../../api/session.ts";
+import { PageHead } from "../../ui/page-head.tsx";
 import { Bell } from "../../ui/bell.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Ago, At, Lasted } from "../../ui/instant.tsx";
@@ -26,17 +27,24 @@ export function JobHead({ job }: { job: Job }) {
   const mayCancel = useMay("job.cancel") && !isTerminal(detail.state);
   return (
     <>
-      <p className={styles["crumbs"]}>
-        <Link href="/jobs">Jobs</Link> / <code>{job.jobId}</code>
-      </p>
-      <div className={styles["head"]}>
-        <h1>{job.jobName}</h1>
-        <State of={jobWord(detail.state)} />
-        {isTerminal(detail.state) ? null : <Bell job={job.jobId} />}
-        {mayCancel && detail.desired === "run" ? <Cancel job={job} /> : null}
-        {maySubmit && isTerminal(detail.state) ? <Resubmit job={job} /> : null}
-      </div>
-      <p className={styles["sentence"]}>{sentenceOf(job)}</p>
+      <PageHead
+        title={job.jobName}
+        state={jobWord(detail.state)}
+        above={
+          <>
+            <Link href="/jobs">Jobs</Link> / <code>{job.jobId}</code>
+          </>
+        }
+        actions={
+          <>
+            {isTerminal(detail.state) ? null : <Bell job={job.jobId} />}
+            {mayCancel && detail.desired === "run" ? <Cancel job={job} /> : null}
+            {maySubmit && isTerminal(detail.state) ? <Resubmit job={job} /> : null}
+          </>
+        }
+      >
+        {sentenceOf(job)}
+      </PageHead>
       <dl className={styles["facts"]}>
         <div>
           <dt>Submitted</dt>

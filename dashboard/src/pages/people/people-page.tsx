@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { useMay, useSession } from "../../api/session.ts";
+import { PageHead } from "../../ui/page-head.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { At } from "../../ui/instant.tsx";
@@ -53,7 +54,7 @@ export function PeoplePage() {
   const led = projects.filter(({ role }) => role === "project-lead");
   return (
     <>
-      <h1>People</h1>
+      <PageHead title="People" />
       {mayRead && people.isPending ? <Skeleton /> : null}
       {people.isError ? <Failure error={people.error} retry={() => void people.refetch()} /> : null}
       {people.data === undefined ? null : (

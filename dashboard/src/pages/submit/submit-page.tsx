@@ -4,6 +4,7 @@ import { type DetailedHTMLProps, type InputHTMLAttributes, useState } from "reac
 import { useLocation } from "wouter";
 import { ask, askAgain } from "../../api/ask.ts";
 import { useSession } from "../../api/session.ts";
+import { PageHead } from "../../ui/page-head.tsx";
 import { bytes } from "../../ui/bytes.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -12,7 +13,6 @@ import { Panel } from "../../ui/panel.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { upload } from "../storage/upload.ts";
 import { type ChosenFile, chosenFiles } from "./chosen-files.ts";
-import styles from "./submit.module.css";
 
 /** Of one folder with all that is in it; every browser has the attribute, and no standard. */
 const FOLDER = { webkitdirectory: "" } as DetailedHTMLProps<
@@ -64,14 +64,12 @@ export function SubmitPage() {
   });
   return (
     <>
-      <h1>Submit a job</h1>
-      <p>
+      <PageHead title="Submit a job" about="Submit">
         A federated job: a folder with <code>shards/</code>, <code>scripts/</code>,{" "}
         <code>configs/</code> and <code>requirements/</code>, and perhaps <code>model/</code>. Each
         shard goes to a site of its own.
-      </p>
+      </PageHead>
       <form
-        className={styles["form"]}
         onSubmit={(event) => {
           event.preventDefault();
           submit.run();
@@ -114,7 +112,7 @@ export function SubmitPage() {
             ))}
           </select>
         </Field>
-        <Field label="Device" hint="Where none is chosen the job takes what fits.">
+        <Field label="Device" hint="Any: the job takes what fits.">
           <select value={model} onChange={({ target }) => setModel(target.value)}>
             <option value="">any</option>
             {(models.data ?? [])
@@ -126,7 +124,7 @@ export function SubmitPage() {
               ))}
           </select>
         </Field>
-        <Field label="At most, in cents an hour and device" hint="May be left empty.">
+        <Field label="Highest price (cents per device and hour)" hint="Empty: any price.">
           <input
             type="number"
             min={0}
@@ -134,7 +132,7 @@ export function SubmitPage() {
             onChange={({ target }) => setPrice(target.value)}
           />
         </Field>
-        <Field label="Ends after so many minutes" hint="May be left empty.">
+        <Field label="Time limit (minutes)" hint="Empty: no limit of its own.">
           <input
             type="number"
             min={1}
