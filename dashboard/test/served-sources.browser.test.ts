@@ -59,9 +59,11 @@ t.test(
     page.on("websocket", (socket) => {
       if (socket.url().endsWith("/api/live")) socket.once("framereceived", told.resolve);
     });
-    await page.goto(`${served.url}/dashboard/profile`);
-    await page.waitForSelector("#account");
+    await page.goto(`${served.url}/dashboard`);
     await told.promise;
+    await page.getByRole("button", { name: "ada" }).click();
+    await page.getByRole("menuitem", { name: "Your profile" }).click();
+    await page.waitForSelector("#account");
     await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
 
     const file = join(room, "src/pages/profile/account.tsx");
