@@ -221,7 +221,7 @@ t.test("a filter that has a name is a click away, and forgotten when asked", asy
 t.test("what members used stands on one axis, or the page says why it does not", async (t) => {
   const { page, complaints } = await pageOf();
   const atS = Math.floor(Date.now() / 60_000) * 60 - 600;
-  const of = (site: string) => ({ member: `m-${site}`, site, attempt: 1, node: "node-a" });
+  const of = (site: string) => ({ member: `m-${site}`, site, attempt: "1", node: "node-a" });
   const curve = (measure: string, unit: string, site: string, values: (number | null)[]) => ({
     ...{ measure, unit, values, of: of(site) },
   });

@@ -1,8 +1,10 @@
+import type { UseReply } from "@resontech/contracts/http-use";
 import t from "tap";
-import type { UseAnswer, UseSeries } from "../src/pages/job/use-answer.ts";
 import { figuresOfUse } from "../src/pages/job/use-plots.ts";
 
-const answer = (...series: UseSeries[]): UseAnswer => ({
+type UseSeries = UseReply["series"][number];
+
+const answer = (...series: UseSeries[]): UseReply => ({
   ...{ fromS: 100, toS: 130, stepS: 15, keptDays: 15, series },
 });
 const of = (site: string, more: UseSeries["of"] = {}) => ({ member: `m-${site}`, site, ...more });
@@ -35,7 +37,7 @@ t.test("a member has one colour in every figure", async (t) => {
     figures.find((figure) => figure.measure === measure)?.plot.curves[at]?.hue;
   t.equal(hue("cpu", 1), hue("device_use", 0));
   t.not(hue("cpu", 0), hue("cpu", 1));
-  t.equal(figures[1]?.plot.curves[0]?.label, "site-2 on w-1");
+  t.equal(figures[0]?.plot.curves[0]?.label, "site-2 on w-1");
 });
 
 t.test("a limit that all share is one line, and others are one each", async (t) => {
@@ -60,8 +62,8 @@ t.test(
   async (t) => {
     const [cpu, ...others] = figuresOfUse(
       answer(
-        { measure: "cpu", unit: "cores", of: of("site-1", { attempt: 1 }), values: [1] },
-        { measure: "cpu", unit: "cores", of: of("site-1", { attempt: 2 }), values: [1] },
+        { measure: "cpu", unit: "cores", of: of("site-1", { attempt: "1" }), values: [1] },
+        { measure: "cpu", unit: "cores", of: of("site-1", { attempt: "2" }), values: [1] },
         { measure: "network_in", unit: "bytes/s", of: of("site-1"), values: [null] },
       ),
     );

@@ -5,7 +5,7 @@ const POINTS = 500;
 type Of = {
   member?: string;
   site?: string;
-  attempt?: number;
+  attempt?: string;
   node?: string;
   worker?: string;
   disk?: string;
@@ -30,7 +30,7 @@ type Wave = (base: number, swing: number, phase?: number) => number[];
 export function jobUse(fromS: number, toS: number) {
   return drawn(fromS, toS, (wave) =>
     ["server", "site-1", "site-2"].flatMap((site, at) => {
-      const of = { member: `m-${at}`, site, attempt: 1, node: "node-a", worker: `node-a-${at}` };
+      const of = { member: `m-${at}`, site, attempt: "1", node: "node-a", worker: `node-a-${at}` };
       const one = (measure: string, unit: string, values: number[]) => ({
         measure,
         unit,
@@ -84,6 +84,7 @@ export function fleetUse(fromS: number, toS: number) {
   return drawn(fromS, toS, (wave) =>
     ["node-a", "rack00-00"].flatMap((node, at) => [
       { measure: "cpu", unit: "cores", of: { node }, values: wave(5 + 3 * at, 3, at) },
+      { measure: "cpu_limit", unit: "cores", of: { node }, values: wave(16, 0) },
       {
         measure: "memory",
         unit: "bytes",

@@ -87,7 +87,7 @@ export function ApprovalsPage() {
           <p>What needs a second person stands here until somebody answers.</p>
         </Empty>
       ) : (
-        <div id="requests" className={styles["form"]}>
+        <div id="requests" className={styles["requests"]}>
           {open.map((one) => (
             <Request key={one.id} request={one} onDone={again} />
           ))}

@@ -1,3 +1,4 @@
+import type { JobHistoryReply } from "@resontech/contracts/http-jobs";
 import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { modelWords } from "@resontech/contracts/model-words";
@@ -15,14 +16,16 @@ import { Question } from "../../ui/question.tsx";
 import { State } from "../../ui/state.tsx";
 import { jobWord, memberWord } from "../../ui/state-word.ts";
 import { Resubmit } from "./resubmit.tsx";
+import { endsOf } from "./ends-of.ts";
 import { sentenceOf } from "./sentence-of.ts";
 import styles from "./job-page.module.css";
 
 type Job = DashboardJobWithWorkers;
 
 /** What the job is, how it is, and what one can do about it. */
-export function JobHead({ job }: { job: Job }) {
+export function JobHead({ job, history }: { job: Job; history: JobHistoryReply | undefined }) {
   const { detail } = job;
+  const ends = endsOf(history?.events ?? []);
   const maySubmit = useMay("job.submit");
   const mayCancel = useMay("job.cancel") && !isTerminal(detail.state);
   return (
@@ -120,6 +123,9 @@ export function JobHead({ job }: { job: Job }) {
               {!MOVES.includes(member.state) || member.progress === null
                 ? ""
                 : ` · ${progressOf(member.progress)}`}
+              {ENDED.includes(member.state) && ends.has(member.id)
+                ? ` · ${ends.get(member.id)}`
+                : ""}
             </span>
           </li>
         ))}
@@ -130,6 +136,10 @@ export function JobHead({ job }: { job: Job }) {
 
 /** Members that fetch or store; of another state what was fetched last is past. */
 const MOVES: readonly Job["workers"][number]["state"][] = ["STARTING", "DRAINING"];
+
+const ENDED: readonly Job["workers"][number]["state"][] = [
+  ...(["RELEASED", "LOST", "FENCED", "QUARANTINED"] as const),
+];
 
 function progressOf({ step, done, total }: { step: string; done: number; total: number | null }) {
   return total === null || total === 0 ? step : `${step} ${Math.round((100 * done) / total)} %`;

@@ -82,7 +82,7 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
   const isOver = isTerminal(job.data.detail.state);
   return (
     <>
-      <JobHead job={job.data} />
+      <JobHead job={job.data} history={events} />
       <Views
         label="Views of the job"
         selected={tab}

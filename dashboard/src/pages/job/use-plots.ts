@@ -1,29 +1,35 @@
 /** Curves of use as figures of a page. Pure. */
+import type { UseMeasure, UseReply } from "@resontech/contracts/http-use";
 import type { Curve, Plot } from "../../ui/chart/aligned-of.ts";
-import type { UseAnswer, UseMeasure, UseSeries } from "./use-answer.ts";
+import type { Unit } from "../../ui/chart/units.ts";
 
-export type UseFigure = { measure: UseMeasure; title: string; unit: UseSeries["unit"]; plot: Plot };
+type UseSeries = UseReply["series"][number];
+type UseFigure = { measure: UseMeasure; title: string; unit: Unit; plot: Plot };
 
-const TITLES: readonly (readonly [UseMeasure, string])[] = [
-  ["cpu", "Processor (cores)"],
-  ["memory", "Memory"],
+/** In the order of the page: what is looked for first, and what bounds it. */
+const FIGURES: readonly (readonly [measure: UseMeasure, title: string, limit?: UseMeasure])[] = [
+  ["device_use", "Device use"],
+  ["device_memory", "Device memory"],
+  ["cpu", "Processor (cores)", "cpu_limit"],
+  ["memory", "Memory", "memory_limit"],
+  ["disk", "Disk space", "disk_limit"],
   ["disk_read", "Disk, read"],
   ["disk_write", "Disk, written"],
   ["network_in", "Network, received"],
   ["network_out", "Network, sent"],
-  ["device_use", "Device use"],
-  ["device_memory", "Device memory"],
+  ["devices", "Devices in use", "devices_limit"],
+  ["workers", "Workers in use", "workers_limit"],
   ["device_power", "Device power"],
+  ["device_temperature", "Device temperature"],
 ];
 
 /** One figure for each measure that has values, on one axis; what is of one member has one colour in all of them. */
-export function figuresOfUse(answer: UseAnswer): UseFigure[] {
-  const { series, fromS, stepS } = answer;
+export function figuresOfUse({ series, fromS, stepS }: UseReply): UseFigure[] {
   const owners = [...new Set(series.map(({ of }) => ownerOf(of)))];
-  const hasAttempts = new Set(series.map(({ of }) => of.attempt ?? 1)).size > 1;
+  const hasAttempts = new Set(series.map(({ of }) => of.attempt ?? "1")).size > 1;
   const count = Math.max(0, ...series.map(({ values }) => values.length));
   const places = Array.from({ length: count }, (_, at) => fromS + at * stepS);
-  return TITLES.flatMap(([measure, title]) => {
+  return FIGURES.flatMap(([measure, title, limit]) => {
     const found = series.filter((one) => one.measure === measure && hasValue(one));
     if (found.length === 0) return [];
     const curves = found.map(
@@ -33,15 +39,19 @@ export function figuresOfUse(answer: UseAnswer): UseFigure[] {
         hue: owners.indexOf(ownerOf(one.of)),
       }),
     );
-    const limits = measure === "memory" ? limitsOf(series, hasAttempts) : [];
+    const limits = limit === undefined ? [] : limitsOf(series, limit, hasAttempts);
     const plot = { places, curves: [...curves, ...limits] };
     return [{ measure, title, unit: found[0]!.unit, plot }];
   });
 }
 
 /** Where all have the same, one line says so. */
-function limitsOf(series: readonly UseSeries[], hasAttempts: boolean): Curve[] {
-  const limits = series.filter((one) => one.measure === "memory_limit" && hasValue(one));
+function limitsOf(
+  series: readonly UseSeries[],
+  measure: UseMeasure,
+  hasAttempts: boolean,
+): Curve[] {
+  const limits = series.filter((one) => one.measure === measure && hasValue(one));
   const bounds = new Set(limits.flatMap(({ values }) => values.filter((value) => value !== null)));
   if (bounds.size === 1) {
     const values = limits[0]!.values.map(

@@ -15,6 +15,7 @@ import { Question } from "../../ui/question.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { State } from "../../ui/state.tsx";
 import { memberWord, nodeWord } from "../../ui/state-word.ts";
+import { NodesUse } from "./nodes-use.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { useAction } from "../../ui/use-action.ts";
 
@@ -78,6 +79,7 @@ export function NodePage({ id }: { id: string }) {
           ]}
         />
       </Panel>
+      <NodesUse node={id} />
       <Table caption="Workers" columns={WORKERS} rows={workers} keyOf={({ worker }) => worker} />
       {members.length === 0 ? (
         <p>No member of a job is on this node.</p>

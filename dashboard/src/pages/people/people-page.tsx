@@ -8,7 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { At } from "../../ui/instant.tsx";
 import { Empty, Failure } from "../../ui/notice.tsx";
-import { Panel } from "../../ui/panel.tsx";
+import { Panel, PanelGrid } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { useAction } from "../../ui/use-action.ts";
@@ -60,17 +60,21 @@ export function PeoplePage() {
       {people.data === undefined ? null : (
         <Table caption="People" columns={COLUMNS} rows={people.data} keyOf={({ id }) => id} />
       )}
-      {mayAcknowledge && people.data !== undefined ? (
-        <Acknowledge people={people.data} again={() => void people.refetch()} />
-      ) : null}
-      {mayRequest && people.data !== undefined ? <AskForRole people={people.data} /> : null}
-      {mayFactor && people.data !== undefined ? <AskForSecondFactor people={people.data} /> : null}
-      {mayEnd && people.data !== undefined ? <Sessions people={people.data} /> : null}
-      {isOfficer && people.data !== undefined ? (
-        <OnePerson people={people.data} again={() => void people.refetch()} />
-      ) : null}
-      {mayCreate ? <NewProject /> : null}
-      {mayMembers ? led.map((project) => <Members key={project.id} project={project} />) : null}
+      <PanelGrid>
+        {mayAcknowledge && people.data !== undefined ? (
+          <Acknowledge people={people.data} again={() => void people.refetch()} />
+        ) : null}
+        {mayRequest && people.data !== undefined ? <AskForRole people={people.data} /> : null}
+        {mayFactor && people.data !== undefined ? (
+          <AskForSecondFactor people={people.data} />
+        ) : null}
+        {mayEnd && people.data !== undefined ? <Sessions people={people.data} /> : null}
+        {isOfficer && people.data !== undefined ? (
+          <OnePerson people={people.data} again={() => void people.refetch()} />
+        ) : null}
+        {mayCreate ? <NewProject /> : null}
+        {mayMembers ? led.map((project) => <Members key={project.id} project={project} />) : null}
+      </PanelGrid>
       {!mayRead && led.length === 0 ? (
         <Empty title="Nothing here for you">
           <p>Leads of a project see its members here, and administrators see everybody.</p>

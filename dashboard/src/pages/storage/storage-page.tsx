@@ -244,7 +244,7 @@ function Put({
     }
   });
   return (
-    <>
+    <Panel title="Upload">
       <Field label="Upload files here" hint="An object of the same name gets a new version.">
         <input
           type="file"
@@ -264,7 +264,7 @@ function Put({
         </p>
       )}
       {put.error === null ? null : <Failure error={put.error} />}
-    </>
+    </Panel>
   );
 }
 

@@ -69,87 +69,89 @@ export function SubmitPage() {
         <code>configs/</code> and <code>requirements/</code>, and perhaps <code>model/</code>. Each
         shard goes to a site of its own.
       </PageHead>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit.run();
-        }}
-      >
-        <Field label="Folder">
-          <input
-            type="file"
-            required
-            {...FOLDER}
-            onChange={({ target }) => {
-              const { name: folder, files: chosen } = chosenFiles([...(target.files ?? [])]);
-              setFiles(chosen);
-              if (name === "") setName(folder);
-            }}
-          />
-        </Field>
-        {files.length === 0 ? null : missing.length > 0 ? (
-          <Warning>The folder lacks {missing.map((one) => `${one}/`).join(", ")}.</Warning>
-        ) : (
-          <p>
-            {files.length} files, {bytes(total)},{" "}
-            {files.filter(({ path }) => path.startsWith("shards/")).length} shards
-          </p>
-        )}
-        <Field label="Name">
-          <input
-            required
-            maxLength={200}
-            value={name}
-            onChange={({ target }) => setName(target.value)}
-          />
-        </Field>
-        <Field label="Project">
-          <select required value={project} onChange={({ target }) => setProject(target.value)}>
-            {able.map(({ id, name: title }) => (
-              <option key={id} value={id}>
-                {title}
-              </option>
-            ))}
-          </select>
-        </Field>
-        <Field label="Device" hint="Any: the job takes what fits.">
-          <select value={model} onChange={({ target }) => setModel(target.value)}>
-            <option value="">any</option>
-            {(models.data ?? [])
-              .filter(({ online }) => online > 0)
-              .map(({ id, name: title, free, online }) => (
+      <Panel title="The job">
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            submit.run();
+          }}
+        >
+          <Field label="Folder">
+            <input
+              type="file"
+              required
+              {...FOLDER}
+              onChange={({ target }) => {
+                const { name: folder, files: chosen } = chosenFiles([...(target.files ?? [])]);
+                setFiles(chosen);
+                if (name === "") setName(folder);
+              }}
+            />
+          </Field>
+          {files.length === 0 ? null : missing.length > 0 ? (
+            <Warning>The folder lacks {missing.map((one) => `${one}/`).join(", ")}.</Warning>
+          ) : (
+            <p>
+              {files.length} files, {bytes(total)},{" "}
+              {files.filter(({ path }) => path.startsWith("shards/")).length} shards
+            </p>
+          )}
+          <Field label="Name">
+            <input
+              required
+              maxLength={200}
+              value={name}
+              onChange={({ target }) => setName(target.value)}
+            />
+          </Field>
+          <Field label="Project">
+            <select required value={project} onChange={({ target }) => setProject(target.value)}>
+              {able.map(({ id, name: title }) => (
                 <option key={id} value={id}>
-                  {title}: {free} of {online} free
+                  {title}
                 </option>
               ))}
-          </select>
-        </Field>
-        <Field label="Highest price (cents per device and hour)" hint="Empty: any price.">
-          <input
-            type="number"
-            min={0}
-            value={price}
-            onChange={({ target }) => setPrice(target.value)}
-          />
-        </Field>
-        <Field label="Time limit (minutes)" hint="Empty: no limit of its own.">
-          <input
-            type="number"
-            min={1}
-            value={minutes}
-            onChange={({ target }) => setMinutes(target.value)}
-          />
-        </Field>
-        <div>
-          <Button
-            look="main"
-            type="submit"
-            isDisabled={submit.isBusy || files.length === 0 || missing.length > 0}
-          >
-            Upload and submit
-          </Button>
-        </div>
-      </form>
+            </select>
+          </Field>
+          <Field label="Device" hint="Any: the job takes what fits.">
+            <select value={model} onChange={({ target }) => setModel(target.value)}>
+              <option value="">any</option>
+              {(models.data ?? [])
+                .filter(({ online }) => online > 0)
+                .map(({ id, name: title, free, online }) => (
+                  <option key={id} value={id}>
+                    {title}: {free} of {online} free
+                  </option>
+                ))}
+            </select>
+          </Field>
+          <Field label="Highest price (cents per device and hour)" hint="Empty: any price.">
+            <input
+              type="number"
+              min={0}
+              value={price}
+              onChange={({ target }) => setPrice(target.value)}
+            />
+          </Field>
+          <Field label="Time limit (minutes)" hint="Empty: no limit of its own.">
+            <input
+              type="number"
+              min={1}
+              value={minutes}
+              onChange={({ target }) => setMinutes(target.value)}
+            />
+          </Field>
+          <div>
+            <Button
+              look="main"
+              type="submit"
+              isDisabled={submit.isBusy || files.length === 0 || missing.length > 0}
+            >
+              Upload and submit
+            </Button>
+          </div>
+        </form>
+      </Panel>
       {sent === null ? null : (
         <p role="status">
           <progress max={Math.max(1, total)} value={sent} aria-label="Uploaded" /> {bytes(sent)} of{" "}

@@ -1,7 +1,16 @@
 /** Values of curves as people read them, and where an axis may have its ticks. Pure. */
 import { bytes } from "../bytes.ts";
 
-export type Unit = "cores" | "bytes" | "bytes/s" | "percent" | "watts" | "number";
+export type Unit =
+  | "cores"
+  | "devices"
+  | "workers"
+  | "bytes"
+  | "bytes/s"
+  | "percent"
+  | "watts"
+  | "celsius"
+  | "number";
 
 /** `1.4 GiB`, `12.0 MiB/s`, `53 %`, `310 W`, `2.6 cores` */
 export function inUnit(unit: Unit, value: number): string {
@@ -14,8 +23,12 @@ export function inUnit(unit: Unit, value: number): string {
       return `${Math.round(value)} %`;
     case "watts":
       return `${Math.round(value)} W`;
+    case "celsius":
+      return `${Math.round(value)} °C`;
     case "cores":
-      return value === 1 ? "1 core" : `${short(value)} cores`;
+    case "devices":
+    case "workers":
+      return value === 1 ? `1 ${unit.slice(0, -1)}` : `${short(value)} ${unit}`;
     case "number":
       return short(value);
   }
@@ -28,9 +41,11 @@ function short(value: number): string {
   return String(Number(value.toPrecision(4)));
 }
 
+const COUNTED: readonly Unit[] = ["cores", "devices", "workers"];
+
 /** On an axis the unit stands in the title of the figure where it is short enough. */
 export function tickText(unit: Unit, value: number): string {
-  return unit === "cores" ? short(value) : inUnit(unit, value).replace(".0 ", " ");
+  return COUNTED.includes(unit) ? short(value) : inUnit(unit, value).replace(".0 ", " ");
 }
 
 /** Steps between ticks; undefined: what the chart finds round. */

@@ -11,11 +11,14 @@ const ASKED_EVERY_MS = 60_000;
 /** An appliance that keeps no such curves, and a person who may not see them. */
 const NOTHING = [403, 404];
 
-/** How busy devices, processors, memory and disks of all nodes were in the last day. */
-export function FleetUse() {
+/** How busy devices, processors, memory and disks were in the last day. @param node absent: all nodes */
+export function NodesUse({ node }: { node?: string }) {
   const use = useQuery({
-    queryKey: ["use"],
-    queryFn: ({ signal }) => askUse("/api", { signal }),
+    queryKey: ["use", node],
+    queryFn: ({ signal }) =>
+      node === undefined
+        ? askUse("/api", { signal })
+        : askUse("/api/nodes/{id}", { id: node, signal }),
     refetchInterval: ASKED_EVERY_MS,
   });
   if (use.isPending) return <Skeleton rows={4} />;
