@@ -32,6 +32,9 @@ export function ChartFigure({
   axisName?: string;
   marks?: readonly ChartMark[];
 }) {
+  const [isTable, setTable] = useState(false);
+  /** Of many curves one may be looked at alone. */
+  const [only, setOnly] = useState<string | null>(null);
   const [values] = useState(() => new LegendValues());
   const sayAt = (place: number) =>
     axis === "time" ? timeOfDay(place * 1_000) : `${axisName ?? ""} ${place}`.trim();
@@ -46,39 +49,57 @@ export function ChartFigure({
         <span ref={(element) => values.holdPlace(element)} className={styles["at"]} />
       </figcaption>
       <Suspense fallback={<Skeleton />}>
-        <Chart title={title} plot={plot} unit={unit} axis={axis} marks={marks} values={values} />
+        <Chart
+          title={title}
+          plot={plot}
+          unit={unit}
+          axis={axis}
+          marks={marks}
+          values={values}
+          only={only}
+        />
       </Suspense>
       <ul className={styles["legend"]}>
         {plot.curves.map((curve, at) => {
           const hue = hueOf(curve, at);
           return (
             <li key={curve.label} data-hue={curve.isLimit === true ? "limit" : hue % HUES}>
-              <svg viewBox="0 0 24 8" aria-hidden="true" className={styles["swatch"]}>
-                <line
-                  x1="0"
-                  x2="24"
-                  y1="4"
-                  y2="4"
-                  strokeDasharray={curve.isLimit === true ? "3 3" : dashOf(hue).join(" ")}
-                />
-              </svg>
-              <span className={styles["name"]}>{curve.label}</span>{" "}
+              <button
+                type="button"
+                className={styles["only"]}
+                aria-pressed={only === curve.label}
+                title="Show this curve alone"
+                onClick={() => setOnly(only === curve.label ? null : curve.label)}
+              >
+                <svg viewBox="0 0 24 8" aria-hidden="true" className={styles["swatch"]}>
+                  <line
+                    x1="0"
+                    x2="24"
+                    y1="4"
+                    y2="4"
+                    strokeDasharray={curve.isLimit === true ? "3 3" : dashOf(hue).join(" ")}
+                  />
+                </svg>
+                <span className={styles["name"]}>{curve.label}</span>
+              </button>{" "}
               <span ref={(element) => values.hold(at, element)} className={styles["value"]} />
             </li>
           );
         })}
       </ul>
-      <details>
+      <details onToggle={({ currentTarget }) => setTable(currentTarget.open)}>
         <summary>Figures as a table</summary>
-        <Table
-          caption={title}
-          columns={[
-            { title: of, of: ({ label }) => label, by: ({ label }) => label },
-            ...figures(plot, unit, axis),
-          ]}
-          rows={plot.curves}
-          keyOf={({ label }) => label}
-        />
+        {isTable ? (
+          <Table
+            caption={title}
+            columns={[
+              { title: of, of: ({ label }) => label, by: ({ label }) => label },
+              ...figures(plot, unit, axis),
+            ]}
+            rows={plot.curves}
+            keyOf={({ label }) => label}
+          />
+        ) : null}
       </details>
     </figure>
   );

@@ -25,6 +25,7 @@ export function Chart({
   axis,
   marks = [],
   values,
+  only,
 }: {
   title: string;
   plot: Plot;
@@ -32,10 +33,14 @@ export function Chart({
   axis: Axis;
   marks?: readonly ChartMark[];
   values: LegendValues;
+  /** The label of the curve that is shown alone; null: all are. */
+  only: string | null;
 }) {
   const place = useRef<HTMLDivElement>(null);
   const made = useRef<uPlot | null>(null);
   const shown = useRef({ plot, marks });
+  /** Of the chart that is there. */
+  const drawn = useRef<Plot | null>(null);
   const { key, height, zoom, setZoom } = useChartGroup();
   const isDark = useSyncExternalStore(watchScheme, () => SCHEME.matches);
   const names = plot.curves.map((curve) => `${curve.label}\t${curve.isLimit === true}`).join("\n");
@@ -78,6 +83,7 @@ export function Chart({
       element,
     );
     made.current = chart;
+    drawn.current = shown.current.plot;
     const watch = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }));
     watch.observe(element);
     return () => {
@@ -91,11 +97,18 @@ export function Chart({
     shown.current = { plot, marks };
     const chart = made.current;
     if (chart === null) return;
-    chart.setData(dataOf(plot), false);
-    const all = wholeOf(plot);
-    chart.setScale("x", zoom ?? all);
+    // Whatever was just made has them already.
+    if (drawn.current !== plot) chart.setData(dataOf(plot), false);
+    drawn.current = plot;
+    chart.setScale("x", zoom ?? wholeOf(plot));
     values.show(null);
   }, [plot, marks, zoom, names, unit, axis, height, values, isDark]);
+  useEffect(() => {
+    const chart = made.current;
+    if (chart === null) return;
+    for (const [series, label] of labelsOfSeries(shown.current.plot.curves).entries())
+      chart.setSeries(series + 1, { show: only === null || only === label });
+  }, [only, names, unit, axis, height, key, setZoom, values, isDark]);
   return (
     <div
       ref={place}
@@ -112,6 +125,13 @@ export function Chart({
         setZoom(next);
       }}
     />
+  );
+}
+
+/** A curve with a band is three series. */
+function labelsOfSeries(curves: readonly Curve[]): string[] {
+  return curves.flatMap(({ label, band }) =>
+    band === undefined ? [label] : [label, label, label],
   );
 }
 
