@@ -319,6 +319,16 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 25,
   },
+  "dashboard-pictures": {
+    folder: "bench",
+    shows: "a picture of every page of the dashboard, in both themes and at two widths",
+    goal: "no page is wider than its window",
+    figures: [
+      ["pictures", "pictures"],
+      ["too_wide", "wider than their window"],
+    ],
+    minutes: 5,
+  },
   "federated-overhead": {
     folder: "bench",
     shows: "a federated job beside plain NVFlare",

@@ -52,6 +52,7 @@ async function roles(page: Page): Promise<string | null> {
     const seen = await page.innerText("body").catch(() => "nothing");
     throw new Error(`at ${page.url()} the page says: ${seen.slice(0, 600)}`, { cause: error });
   });
+  await page.goto(`${base}/dashboard/profile`);
   return await page.textContent("#roles");
 }
 /** Of this run: nobody may have one of their last five again, and another test may have been this person. */

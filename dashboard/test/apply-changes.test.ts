@@ -5,7 +5,6 @@ import { applyToHistory } from "../src/live/apply-to-job.ts";
 import { applyToRow, unknownJobs } from "../src/live/apply-to-list.ts";
 import { applyToMetrics } from "../src/live/apply-to-metrics.ts";
 import { alignedOf } from "../src/ui/chart/aligned-of.ts";
-import { barsOf } from "../src/pages/job/bars-of.ts";
 import { sentenceOf } from "../src/pages/job/sentence-of.ts";
 import { duration } from "../src/ui/instants.ts";
 
@@ -85,44 +84,14 @@ t.test("lines of other places share one axis", async (t) => {
         ],
       },
     ]),
-    [
-      [0, 1],
-      [null, 5],
-      [null, 4],
-      [null, 9],
-      [6, 7],
-      [6, 7],
-      [6, 7],
-    ],
-  );
-});
-
-t.test("a round that an attempt's end cut short ends there", async (t) => {
-  const instant = (second: number) => new Date(second * 1000).toISOString();
-  const { bars, attempts } = barsOf(
     {
-      attempts: [
-        {
-          ...{ id: "at-1", number: 1, startRound: 0, createdAt: instant(0) },
-          ...{ endedAt: instant(4), endReason: "lost" },
-        },
-        {
-          ...{ id: "at-2", number: 2, startRound: 0, createdAt: instant(5) },
-          ...{ endedAt: null, endReason: null },
-        },
-      ],
-      rounds: [
-        {
-          ...{ attempt: 1, round: 0, startedAt: instant(0), endedAt: null, sites: [] },
-          hasCheckpoint: false,
-          isFinite: null,
-        },
+      places: [0, 1],
+      curves: [
+        { label: "a", values: [null, 5], band: { least: [null, 4], most: [null, 9] } },
+        { label: "b", values: [6, 7], band: { least: [6, 7], most: [6, 7] } },
       ],
     },
-    10_000,
   );
-  t.match(bars, [{ from: 0, width: 400, ms: 4_000, isOver: false }]);
-  t.same(attempts, [500]);
 });
 
 t.test("a job that failed says so, whatever was wished of it when it ended", async (t) => {

@@ -69,21 +69,21 @@ t.test("a researcher sees a job wait, run, print and end without a reload", asyn
     ...{ utilizationPercent, powerWatts: 250 },
   });
   await agent.beat(members, [use(40, 5_000)]);
-  await page.locator("figcaption", { hasText: "Use, percent" }).waitFor();
+  await page.locator("figcaption", { hasText: /^Use,/ }).waitFor();
   await agent.beat(members, [use(90, 0), { ...use(99, 0), worker: "node-b-0" }]);
-  const used = page.getByRole("figure").filter({ hasText: "Use, percent" });
-  await used.getByText("Last values").click();
-  await used.getByRole("row", { name: /site-1 on node-a-\d.* 90 40 90$/ }).waitFor();
+  const used = page.getByRole("figure").filter({ hasText: /^Use,/ });
+  await used.getByText("Figures as a table").click();
+  await used.getByRole("row", { name: /site-1 on node-a-\d.* 90 % 40 % 90 %$/ }).waitFor();
   t.equal(
     await used.getByRole("group").getByRole("row").count(),
     2,
     "no node tells of another's devices",
   );
-  await page.locator("figcaption", { hasText: "Memory in use, GiB" }).waitFor();
-  await page.locator("figcaption", { hasText: "Power, watts" }).waitFor();
+  await page.locator("figcaption", { hasText: "Memory in use" }).waitFor();
+  await page.locator("figcaption", { hasText: "Power" }).waitFor();
   await page.reload();
-  await used.getByText("Last values").click();
-  await used.getByRole("row", { name: /site-1 on node-a-\d.* 90 40 90$/ }).waitFor();
+  await used.getByText("Figures as a table").click();
+  await used.getByRole("row", { name: /site-1 on node-a-\d.* 90 % 40 % 90 %$/ }).waitFor();
   t.equal(
     (await house.running.get(`/api/jobs/${first}/devices`, stranger.platformKey)).status,
     404,
@@ -190,7 +190,7 @@ t.test("every view of a job and the list break no rule of accessibility", async 
   await page.getByRole("link", { name: "digits" }).waitFor();
   t.same(await accessibilityFaults(page), []);
   await page.getByRole("link", { name: "digits" }).click();
-  for (const tab of ["Rounds", "Curves", "GPU", "Events", "Logs", "Files", "Inputs"]) {
+  for (const tab of ["Rounds", "Curves", "Use", "GPU", "Events", "Logs", "Files", "Inputs"]) {
     await page.getByRole("tab", { name: tab }).click();
     await page.waitForTimeout(300);
     t.same(await accessibilityFaults(page), [], tab);
@@ -216,4 +216,61 @@ t.test("a filter that has a name is a click away, and forgotten when asked", asy
   await page.getByRole("button", { name: "Forget the view digits of mine" }).click();
   await page.getByRole("link", { name: "digits of mine" }).waitFor({ state: "detached" });
   t.same(complaints, []);
+});
+
+t.test("what members used stands on one axis, or the page says why it does not", async (t) => {
+  const { page, complaints } = await pageOf();
+  const atS = Math.floor(Date.now() / 60_000) * 60 - 600;
+  const of = (site: string) => ({ member: `m-${site}`, site, attempt: "1", node: "node-a" });
+  const curve = (measure: string, unit: string, site: string, values: (number | null)[]) => ({
+    ...{ measure, unit, values, of: of(site) },
+  });
+  let isAway = true;
+  await page.route(/\/api\/jobs\/[^/]+\/use\?/, (route) =>
+    isAway
+      ? route.fulfill({
+          status: 503,
+          json: {
+            ...{ code: "figures_away", message: "the figures are away" },
+            hint: "Look at the part prometheus.",
+          },
+        })
+      : route.fulfill({
+          json: {
+            ...{ fromS: atS, toS: atS + 120, stepS: 60, keptDays: 15 },
+            series: [
+              curve("cpu", "cores", "site-1", [1, 1.5, 2]),
+              curve("cpu", "cores", "site-2", [0.5, null, 0.25]),
+              curve("memory", "bytes", "site-1", [2 ** 30, 2 ** 30, 2 ** 31]),
+              curve("memory_limit", "bytes", "site-1", [2 ** 32, 2 ** 32, 2 ** 32]),
+            ],
+          },
+        }),
+  );
+  await page.goto(`${house.running.url}/dashboard/jobs`);
+  await page.getByRole("link", { name: "digits" }).click();
+  await page.getByRole("tab", { name: "Use" }).click();
+  await page.getByText("Look at the part prometheus.").waitFor();
+  isAway = false;
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByText("Curves are kept for 15 days.").waitFor();
+  const processor = page.getByRole("figure").filter({ hasText: "Processor" });
+  await processor.getByRole("listitem").filter({ hasText: "site-1 2 cores" }).waitFor();
+  await processor.getByRole("listitem").filter({ hasText: "site-2 0.25 cores" }).waitFor();
+  const memory = page.getByRole("figure").filter({ hasText: "Memory" });
+  await memory.getByRole("listitem").filter({ hasText: "limit 4.0 GiB" }).waitFor();
+
+  const chart = processor.getByRole("group", { name: /Processor/ });
+  await chart.locator("canvas").waitFor();
+  await chart.focus();
+  await page.keyboard.press("+");
+  await page.getByRole("button", { name: "Show all" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByText("Drag over a chart to zoom in.").waitFor();
+  t.match(await page.title(), /^● digits · cancelled – ResonTech$/);
+  t.match(await page.locator("link[rel=icon]").getAttribute("href"), /^data:image\/svg/);
+  t.same(
+    complaints.filter((one) => !one.includes("503")),
+    [],
+  );
 });

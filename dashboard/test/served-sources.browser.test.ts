@@ -60,11 +60,13 @@ t.test(
       if (socket.url().endsWith("/api/live")) socket.once("framereceived", told.resolve);
     });
     await page.goto(`${served.url}/dashboard`);
-    await page.waitForSelector("#who");
     await told.promise;
+    await page.getByRole("button", { name: "ada" }).click();
+    await page.getByRole("menuitem", { name: "Your profile" }).click();
+    await page.waitForSelector("#account");
     await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
 
-    const file = join(room, "src/pages/overview/account.tsx");
+    const file = join(room, "src/pages/profile/account.tsx");
     writeFileSync(
       file,
       readFileSync(file, "utf8").replace('title="Signed in"', 'title="Who I am"'),

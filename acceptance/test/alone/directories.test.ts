@@ -286,6 +286,7 @@ async function shown(page: Page): Promise<Record<string, string | null>> {
     const body = (await page.textContent("body"))?.replaceAll(/\s+/g, " ");
     throw new Error(`${page.url()}: ${body}`, { cause: error });
   });
+  await page.goto(`${base}/dashboard/profile`);
   const facts = ["username", "roles", "projects", "acr"];
   const texts = await Promise.all(facts.map((id) => page.textContent(`#${id}`)));
   return Object.fromEntries(facts.map((id, index) => [id, texts[index] ?? null]));

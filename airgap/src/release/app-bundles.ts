@@ -102,6 +102,9 @@ const COPIED: Readonly<Record<string, string>> = {
     "node_modules/pkcs11js/build/Release/pkcs11.node",
 };
 
+/** Parts of others' packages that lie in this tree, each with the package's name and licence. */
+const TAKEN_IN = ["dashboard/src/ui/icon/lucide"];
+
 /** Sources that decide the compiled files, besides {@link COPIED}. */
 const SOURCES = [
   "contracts/src",
@@ -160,7 +163,8 @@ export async function buildApps(cache: StepCache): Promise<string> {
     writeFileSync(join(into, VERIFIER_PAGE), await verifierPage());
     compiled.push(...(await buildDashboard(join(into, DASHBOARD))));
     const packages = packageFolders(repository, [...compiled, ...Object.values(COPIED)]);
-    writeFileSync(join(into, PACKAGE_NOTICES), describePackages(repository, packages));
+    const notices = describePackages(repository, [...packages, ...TAKEN_IN]);
+    writeFileSync(join(into, PACKAGE_NOTICES), notices);
     copyShipped("app/", into);
     mkdirSync(join(into, "bin"));
     for (const name of ["appliance", "appliance-node", "resontech"])

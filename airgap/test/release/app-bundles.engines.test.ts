@@ -136,6 +136,7 @@ t.test("packages of others that are compiled in are named with their licences", 
   // Of a process, of the dashboard, and one that ships as it is.
   for (const name of ["fastify", "react", "better-sqlite3"])
     t.match(notices, new RegExp(`^${name} \\d\\S*\nLicence: MIT\n\n\\S`, "m"), name);
+  t.match(notices, /^lucide \d\S*\nLicence: ISC\n\nISC License/m, "drawings that lie in this tree");
   t.notMatch(notices, /^(esbuild|vite|tap) \d/m, "nothing that only builds or tests");
   t.notMatch(notices, /^@resontech\//m);
 });

@@ -4,34 +4,47 @@
  */
 import { JOB_STATES, type JobState, type MemberState } from "./job-states.ts";
 
-export const JOB_WORDS: Readonly<Record<JobState, string>> = {
-  ACCEPTED: "accepted",
-  QUEUED: "waits",
-  HELD: "held",
-  RESERVED: "placed",
-  PROVISIONING: "prepares",
-  STAGING: "fetches data",
-  RUNNING: "runs",
-  PREEMPTING: "gives way",
-  RECOVERING: "recovers",
-  FINALIZING: "saves results",
-  STOPPING: "stops",
+/** What a job is told to be, in eight words. How it got there stands in its events. */
+export const JOB_WORDS: Readonly<Record<JobState, JobWord>> = {
+  ACCEPTED: "waiting",
+  QUEUED: "waiting",
+  HELD: "waiting",
+  RESERVED: "starting",
+  PROVISIONING: "starting",
+  STAGING: "starting",
+  RUNNING: "running",
+  // Its members stop, and it waits for a place again.
+  PREEMPTING: "waiting",
+  RECOVERING: "starting",
+  FINALIZING: "finishing",
+  STOPPING: "finishing",
   SUCCEEDED: "finished",
   FAILED: "failed",
   CANCELLED: "cancelled",
-  EXPIRED: "ran out of time",
-  REJECTED: "rejected",
+  EXPIRED: "timed out",
+  REJECTED: "failed",
 };
 
+export type JobWord =
+  | "waiting"
+  | "starting"
+  | "running"
+  | "finishing"
+  | "finished"
+  | "failed"
+  | "cancelled"
+  | "timed out";
+
 export const MEMBER_WORDS: Readonly<Record<MemberState, string>> = {
-  LEASED: "reserved",
-  STARTING: "starts",
-  RUNNING: "runs",
-  DRAINING: "ends",
-  RELEASING: "cleans up",
+  LEASED: "waiting",
+  STARTING: "starting",
+  RUNNING: "running",
+  DRAINING: "finishing",
+  RELEASING: "finishing",
   RELEASED: "ended",
   LOST: "lost",
-  FENCED: "fenced",
+  // Its node came back too late to be believed.
+  FENCED: "lost",
   QUARANTINED: "quarantined",
 };
 

@@ -56,14 +56,8 @@ export async function ask<const M extends ApiMethod, const P extends ApiPath<M>>
   path: P,
   ...[asked]: Fields<M, P>
 ): Promise<ApiReply<M, P>> {
-  return (await send(method, path, asked)) as ApiReply<M, P>;
-}
-
-async function send(
-  method: ApiMethod,
-  path: string,
-  { params, query, body, project, signal, idempotencyKey }: UncheckedFields & Manner = {},
-): Promise<unknown> {
+  const { params, query, body, project, signal, idempotencyKey }: UncheckedFields & Manner =
+    asked ?? {};
   const url = requestPath(path, { params, query: filled(query) });
   const headers = new Headers({ accept: "application/json" });
   if (method !== "GET") headers.set("x-rt-csrf", csrfToken);
@@ -81,7 +75,7 @@ async function send(
     throw asProblem(error);
   }
   const told: unknown = await answer.json().catch(() => null);
-  if (answer.ok) return told;
+  if (answer.ok) return told as ApiReply<M, P>;
   if (answer.status === 401) sessionEnded.tell();
   const said = (told ?? {}) as Partial<Record<"code" | "message" | "hint", string>>;
   if (said.code === "audit_unavailable") auditHalt.begin();

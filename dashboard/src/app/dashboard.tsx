@@ -21,6 +21,7 @@ import { ErrorBoundary } from "./error-boundary.tsx";
 import { NoSuchPage } from "./no-such-page.tsx";
 import { Shell } from "./shell.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
+import { useTab } from "../ui/tab.ts";
 
 /** Every page under its address. */
 export function Dashboard() {
@@ -53,7 +54,7 @@ export function Dashboard() {
                   <Route path="/audit/:shard/:index">
                     {({ shard, index }) => <EntryPage shard={shard} index={index} />}
                   </Route>
-                  <Route path="/appliance" component={AppliancePage} />
+                  <Route path="/appliance" component={Appliance} />
                   <Route component={NoSuchPage} />
                 </Switch>
               </Suspense>
@@ -63,6 +64,12 @@ export function Dashboard() {
       </Suspense>
     </ErrorBoundary>
   );
+}
+
+/** The page has no head of its own that names the tab. */
+function Appliance() {
+  useTab("Appliance");
+  return <AppliancePage />;
 }
 
 /** An auditor comes for the log, everybody else for what runs. */

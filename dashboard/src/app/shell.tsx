@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef, useSyncExternalStore } from "react";
 import {
   Button as AriaButton,
   Menu,
@@ -7,16 +7,17 @@ import {
   Popover,
   Separator,
 } from "react-aria-components";
-import { useSyncExternalStore } from "react";
 import { Link, useLocation } from "wouter";
 import { ask } from "../api/ask.ts";
 import { auditHalt } from "../api/audit-halt.ts";
 import { useSession } from "../api/session.ts";
 import { sessionEnded } from "../api/session-end.ts";
 import { useLiveState } from "../live/live.ts";
+import { Icon } from "../ui/icon/icon.tsx";
 import { Ago } from "../ui/instant.tsx";
+import { setDensity, useDensity } from "../ui/density.ts";
 import { Palette } from "./palette.tsx";
-import { PAGES } from "./pages.ts";
+import { PAGE_GROUPS, type PageEntry, PAGES } from "./pages.ts";
 import { useActivity } from "./use-activity.ts";
 import styles from "./shell.module.css";
 
@@ -26,6 +27,14 @@ export function Shell({ children }: { children: ReactNode }) {
   const { may } = session;
   const [location] = useLocation();
   const isEnding = useActivity(session);
+  const nav = useRef<HTMLElement>(null);
+  // On a narrow window the pages stand in one line, and the one that is open may lie outside.
+  useEffect(() => {
+    nav.current
+      ?.querySelector("[aria-current]")
+      ?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [location]);
+  const open = PAGES.filter(({ actions }) => actions.some((action) => may.includes(action)));
   return (
     <div className={styles["shell"]}>
       <a className={styles["skip"]} href="#main">
@@ -33,37 +42,52 @@ export function Shell({ children }: { children: ReactNode }) {
       </a>
       <header className={styles["head"]}>
         <span className={styles["mark"]}>ResonTech</span>
-        <nav aria-label="Pages" className={styles["nav"]}>
-          <Link
-            href="/"
-            aria-current={location === "/" ? "page" : undefined}
-            className={styles["page"] ?? ""}
-          >
-            Overview
-          </Link>
-          {PAGES.filter(({ actions }) => actions.some((action) => may.includes(action))).map(
-            ({ path, title }) => (
-              <Link
-                key={path}
-                href={path}
-                aria-current={location.startsWith(path) ? "page" : undefined}
-                className={styles["page"] ?? ""}
-              >
-                {title}
-              </Link>
-            ),
-          )}
+        <nav aria-label="Pages" className={styles["nav"]} ref={nav}>
+          <div className={styles["group"]}>
+            <PageLink path="/" title="Overview" icon="overview" isHere={location === "/"} />
+          </div>
+          {PAGE_GROUPS.map((group) => {
+            const pages = open.filter((page) => page.group === group);
+            return pages.length === 0 ? null : (
+              <div key={group} role="group" aria-label={group} className={styles["group"]}>
+                <span aria-hidden="true" className={styles["about"]}>
+                  {group}
+                </span>
+                {pages.map((page) => (
+                  <PageLink key={page.path} {...page} isHere={location.startsWith(page.path)} />
+                ))}
+              </div>
+            );
+          })}
         </nav>
-        <LiveMark />
-        <PersonMenu />
+        <div className={styles["foot"]}>
+          <LiveMark />
+          <PersonMenu />
+        </div>
       </header>
-      <Palette />
-      <AuditHalted />
-      <SessionOver isEnding={isEnding} />
-      <main id="main" tabIndex={-1} className={styles["main"]}>
-        {children}
-      </main>
+      <div className={styles["frame"]}>
+        <Palette />
+        <AuditHalted />
+        <SessionOver isEnding={isEnding} />
+        <main id="main" tabIndex={-1} className={styles["main"]}>
+          {children}
+        </main>
+      </div>
     </div>
+  );
+}
+
+function PageLink({
+  path,
+  title,
+  icon,
+  isHere,
+}: Pick<PageEntry, "path" | "title" | "icon"> & { isHere: boolean }) {
+  return (
+    <Link href={path} aria-current={isHere ? "page" : undefined} className={styles["page"] ?? ""}>
+      <Icon name={icon} />
+      {title}
+    </Link>
   );
 }
 
@@ -88,13 +112,17 @@ function LiveMark() {
 function PersonMenu() {
   const { user, roles, acr } = useSession();
   const [, go] = useLocation();
+  const density = useDensity();
   const leave = async (path: "/auth/sign-out" | "/auth/sign-out-everywhere") => {
     const { location: next } = await ask("POST", path);
     location.assign(next);
   };
   return (
     <MenuTrigger>
-      <AriaButton className={styles["person"] ?? ""}>{user.username}</AriaButton>
+      <AriaButton id="who" className={styles["person"] ?? ""}>
+        <Icon name="person" />
+        <span id="username">{user.username}</span>
+      </AriaButton>
       <Popover className={styles["popover"] ?? ""} placement="bottom end">
         <p className={styles["who"]}>
           {roles.length === 0 ? "No role on the whole appliance" : roles.join(", ")}
@@ -104,6 +132,12 @@ function PersonMenu() {
         <Menu className={styles["menu"] ?? ""} aria-label="Your account">
           <MenuItem className={styles["item"] ?? ""} onAction={() => go("/profile")}>
             Your profile
+          </MenuItem>
+          <MenuItem
+            className={styles["item"] ?? ""}
+            onAction={() => setDensity(density === "dense" ? "wide" : "dense")}
+          >
+            {density === "dense" ? "Wide rows in tables" : "Dense rows in tables"}
           </MenuItem>
           <MenuItem className={styles["item"] ?? ""} href="/auth/credential/passkey">
             Add a passkey

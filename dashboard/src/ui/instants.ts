@@ -32,6 +32,16 @@ export function localInstant(instant: string): string {
   return LOCAL.format(new Date(instant));
 }
 
+const TIME = new Intl.DateTimeFormat([], {
+  ...{ month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit" },
+  hourCycle: "h23",
+});
+
+/** A time of the last days, beside what says its zone. @param at Unix milliseconds */
+export function timeOfDay(at: number): string {
+  return Number.isNaN(at) ? "" : TIME.format(at);
+}
+
 /** `2026-11-26 14:03:11 UTC` */
 export function utcInstant(instant: string): string {
   return `${new Date(instant).toISOString().slice(0, 19).replace("T", " ")} UTC`;

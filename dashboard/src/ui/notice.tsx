@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { asProblem } from "../api/problem.ts";
 import { Button } from "./button.tsx";
+import { Icon } from "./icon/icon.tsx";
 import styles from "./notice.module.css";
 
 /** What is wrong: code, sentence, what to do, and how to try again. */
@@ -29,7 +30,8 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
 /** Nothing is there: what this is, and what to do first. */
 export function Empty({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <div className={styles["notice"]}>
+    <div className={`${styles["notice"]} ${styles["empty"]}`}>
+      <Icon name="empty" />
       <h2>{title}</h2>
       {children}
     </div>

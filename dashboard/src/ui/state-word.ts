@@ -24,10 +24,10 @@ const JOB: Record<JobState, Look> = {
   PROVISIONING: looks("busy", "half"),
   STAGING: looks("busy", "half"),
   RUNNING: looks("busy", "dot"),
-  PREEMPTING: looks("wait", "half"),
-  RECOVERING: looks("wait", "half"),
+  PREEMPTING: looks("wait", "ring"),
+  RECOVERING: looks("busy", "half"),
   FINALIZING: looks("busy", "half"),
-  STOPPING: looks("wait", "half"),
+  STOPPING: looks("busy", "half"),
   SUCCEEDED: looks("good", "tick"),
   FAILED: looks("bad", "cross"),
   CANCELLED: looks("quiet", "dash"),
@@ -59,9 +59,9 @@ export function jobWord(state: JobState): StateWord {
   return { word: JOB_WORDS[state], ...JOB[state] };
 }
 
-/** What a deployment is there for, and its only good end, have words of their own. */
+/** What a deployment is there for is good, and to be stopped is its only good end. */
 const DEPLOYMENT: Partial<Record<JobState, StateWord>> = {
-  RUNNING: of("answers", "good", "dot"),
+  RUNNING: of("running", "good", "dot"),
   CANCELLED: of("stopped", "quiet", "dash"),
 };
 

@@ -11,10 +11,17 @@ const SHAPES: Record<StateWord["shape"], string> = {
   dash: "M3 7h10v2H3Z",
 };
 
-/** A state as shape, colour and word: none of them alone tells it. */
-export function State({ of: { word, tone, shape } }: { of: StateWord }) {
+/** A state as shape, colour and word: none of them alone tells it. @param isBadge on a ground of its colour, for what a whole page is of */
+export function State({
+  of: { word, tone, shape },
+  isBadge = false,
+}: {
+  of: StateWord;
+  isBadge?: boolean;
+}) {
+  const badge = isBadge ? styles["badge"] : "";
   return (
-    <span className={`${styles["state"]} ${styles[tone]}`}>
+    <span className={`${styles["state"]} ${styles[tone]} ${badge}`}>
       <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
         <path d={SHAPES[shape]} fill="currentColor" fillRule="evenodd" />
       </svg>

@@ -1,4 +1,6 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
+import { Icon } from "./icon/icon.tsx";
+import { nextOrder, type Order, sorted, type SortKey } from "./sorted.ts";
 import styles from "./table.module.css";
 
 export type Column<Row> = {
@@ -6,6 +8,8 @@ export type Column<Row> = {
   /** What a cell shows. */
   of: (row: Row) => ReactNode;
   isNumber?: boolean;
+  /** By what rows are put in order when somebody presses the head. */
+  by?: (row: Row) => SortKey;
 };
 
 export function Table<Row>({
@@ -19,6 +23,9 @@ export function Table<Row>({
   rows: readonly Row[];
   keyOf: (row: Row) => string;
 }) {
+  const [order, setOrder] = useState<Order | null>(null);
+  const by = columns.find(({ title }) => title === order?.title)?.by;
+  const shown = order === null || by === undefined ? rows : sorted(rows, by, order.isDown);
   const cell = (isNumber: boolean | undefined) =>
     isNumber === true ? styles["number"] : undefined;
   return (
@@ -28,15 +35,34 @@ export function Table<Row>({
         <caption className="unseen">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ title, isNumber }) => (
-              <th key={title} scope="col" className={cell(isNumber)}>
-                {title}
-              </th>
-            ))}
+            {columns.map(({ title, isNumber, by: sortable }) => {
+              const here = order?.title === title ? order : null;
+              return (
+                <th
+                  key={title}
+                  scope="col"
+                  className={cell(isNumber)}
+                  aria-sort={here === null ? undefined : here.isDown ? "descending" : "ascending"}
+                >
+                  {sortable === undefined ? (
+                    title
+                  ) : (
+                    <button
+                      type="button"
+                      className={styles["sort"]}
+                      onClick={() => setOrder(nextOrder(order, title))}
+                    >
+                      {title}
+                      <Icon name={here === null ? "sort" : here.isDown ? "sort-down" : "sort-up"} />
+                    </button>
+                  )}
+                </th>
+              );
+            })}
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
+          {shown.map((row) => (
             <tr key={keyOf(row)}>
               {columns.map(({ title, of, isNumber }) => (
                 <td key={title} className={cell(isNumber)}>

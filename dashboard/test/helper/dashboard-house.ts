@@ -13,6 +13,10 @@ import {
 } from "@resontech/coordinator/testing/workspace";
 import type { ScriptedAgent } from "@resontech/coordinator/testing/scripted-agent";
 
+/** No Prometheus is in this house. A test that wants curves answers these routes itself. */
+const USE = /\/api\/(?:(?:jobs|nodes)\/[^/]+\/)?use(?:\?|$)/;
+const NOTHING_MEASURED = { fromS: 0, toS: 60, stepS: 60, keptDays: 15, series: [] };
+
 type AddedUser = OperatorAnswer<"add-user">;
 
 /** The coordinator with its pages behind the real front door, nodes whose agents a test drives, and a real browser. */
@@ -122,6 +126,7 @@ export class DashboardHouse implements AsyncDisposable {
       colorScheme: look.dark === true ? "dark" : "light",
       viewport: { width: look.width ?? 1280, height: look.height ?? 800 },
     });
+    await context.route(USE, (route) => route.fulfill({ json: NOTHING_MEASURED }));
     await context.addCookies([
       {
         ...{ name: "__Host-rt", value: cookie.slice("__Host-rt=".length), url: this.running.url },

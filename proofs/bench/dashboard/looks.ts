@@ -153,7 +153,7 @@ async function noteFocus(page: Page): Promise<boolean> {
   });
 }
 
-/** Without colour a state is its shape and its word. */
+/** Without colour a state is its shape and its word: states that differ in either tone or word must differ there. */
 function alikeInGrey(): string[] {
   const kinds = {
     job: JOB_STATES.map(jobWord),
@@ -161,7 +161,9 @@ function alikeInGrey(): string[] {
     node: NODE_STATES.map(nodeWord),
   };
   return Object.entries(kinds).flatMap(([kind, words]) => {
-    const looks = words.map(({ word, shape }) => `${shape} ${word}`);
-    return looks.filter((look, at) => looks.indexOf(look) !== at).map((look) => `${kind}: ${look}`);
+    const tones = Map.groupBy(words, ({ shape, word }) => `${shape} ${word}`);
+    return [...tones]
+      .filter(([, alike]) => new Set(alike.map(({ tone }) => tone)).size > 1)
+      .map(([look]) => `${kind}: ${look}`);
   });
 }

@@ -1,7 +1,9 @@
 /** Every page below `/dashboard`, as a large appliance has it. */
 import { jobOfReason, LONG_LOG_JOB } from "./seed.ts";
 
-export const JOB_TABS = ["rounds", "curves", "gpu", "events", "logs", "files", "inputs"] as const;
+export const JOB_TABS = [
+  ...(["rounds", "curves", "use", "gpu", "events", "logs", "files", "inputs"] as const),
+] as const;
 export const PATHS = [
   ...["/", "/jobs", "/inference", "/submit", "/nodes", "/nodes/rack00-00", "/storage", "/keys"],
   ...["/people", "/approvals", "/audit", "/appliance", "/no-such-page"],

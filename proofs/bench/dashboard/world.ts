@@ -10,6 +10,7 @@ export type Look = {
   roles?: readonly ApplianceRole[];
   dark?: boolean;
   width?: number;
+  height?: number;
   bypassPolicy?: boolean;
 };
 

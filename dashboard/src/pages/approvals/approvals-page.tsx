@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { useMay, useSession } from "../../api/session.ts";
 import { useTopic } from "../../live/live.ts";
+import { PageHead } from "../../ui/page-head.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Ago, At } from "../../ui/instant.tsx";
@@ -73,11 +74,10 @@ export function ApprovalsPage() {
   const over = approvals.data.filter(({ state }) => state !== "requested");
   return (
     <>
-      <h1>Approvals</h1>
-      <p>
+      <PageHead title="Approvals">
         These need two people; a legal hold needs one. Whoever asks and whoever approves shows a
         second factor. Read what is asked before you show yours.
-      </p>
+      </PageHead>
       <p id="done" role="status">
         {done}
       </p>
@@ -87,7 +87,7 @@ export function ApprovalsPage() {
           <p>What needs a second person stands here until somebody answers.</p>
         </Empty>
       ) : (
-        <div id="requests" className={styles["form"]}>
+        <div id="requests" className={styles["requests"]}>
           {open.map((one) => (
             <Request key={one.id} request={one} onDone={again} />
           ))}

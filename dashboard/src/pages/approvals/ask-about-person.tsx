@@ -8,7 +8,6 @@ import { Panel } from "../../ui/panel.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { useKept } from "../../ui/use-kept.ts";
 import { askAndSign } from "./sign.ts";
-import styles from "./approvals.module.css";
 
 type Draft = Record<string, string>;
 type AskedField = { name: string; id: string; label: string; placeholder?: string; most?: number };
@@ -98,7 +97,6 @@ export function AskAboutPerson({ form }: { form: Form }) {
       <p>{says}</p>
       <form
         id={kind}
-        className={styles["form"]}
         onSubmit={(event) => {
           event.preventDefault();
           asking.run();

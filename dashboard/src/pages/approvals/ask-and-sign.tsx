@@ -2,22 +2,21 @@ import { useMay } from "../../api/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Failure } from "../../ui/notice.tsx";
-import { Panel } from "../../ui/panel.tsx";
+import { Panel, PanelGrid } from "../../ui/panel.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { AskAboutPerson, FORMS } from "./ask-about-person.tsx";
 import { askAndSign } from "./sign.ts";
-import styles from "./approvals.module.css";
 
 /** What takes signatures: exactly what the form says is signed. */
 export function AskAndSign() {
   const mayTrust = useMay("policy.propose");
   return (
-    <>
+    <PanelGrid>
       {FORMS.map((form) => (
         <AskAboutPerson key={form.kind} form={form} />
       ))}
       {mayTrust ? <AskForPolicy /> : null}
-    </>
+    </PanelGrid>
   );
 }
 
@@ -29,7 +28,6 @@ function AskForPolicy() {
     <Panel title="Ask for another trust policy of the audit log">
       <form
         id="audit-policy"
-        className={styles["form"]}
         onSubmit={(event) => {
           event.preventDefault();
           const file = new FormData(event.currentTarget).get("policy");

@@ -4,6 +4,8 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { ask } from "../../api/ask.ts";
+import { Panel } from "../../ui/panel.tsx";
+import { PageHead } from "../../ui/page-head.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Empty, Failure, Warning } from "../../ui/notice.tsx";
@@ -49,6 +51,9 @@ const COLUMNS: Column<AuditEventRow>[] = [
   { title: "Outcome", of: ({ outcome }) => outcome ?? "" },
 ];
 
+/** There results come first, and the forms above them are folded away. */
+const NARROW = matchMedia("(max-width: 60rem)");
+
 /** Who did what, provably? Nothing is asked for by itself: each look is a fact in the log. */
 export function AuditPage() {
   const [search, setSearch] = useSearchParams();
@@ -59,6 +64,7 @@ export function AuditPage() {
     }),
   );
   const isAsked = search.has("asked");
+  const [isOpen, setOpen] = useState(!isAsked || !NARROW.matches);
   const question = search.get("question");
   const about =
     question === null
@@ -83,24 +89,31 @@ export function AuditPage() {
     enabled: isAsked,
     staleTime: Number.POSITIVE_INFINITY,
   });
+  const askAnew = (wanted: Record<string, string>) => {
+    setSearch({ ...wanted, asked: String(Date.now()) });
+    setOpen(!NARROW.matches);
+  };
   const rows = events.data?.pages.flatMap((page) => page.events) ?? [];
   const first = events.data?.pages[0];
   return (
     <>
-      <h1>Audit log</h1>
-      <p>
+      <PageHead title="Audit log">
         Each look is itself an entry of the log. People see what they may: auditors all, everybody
         their own.
-      </p>
-      <QuestionForm
-        initial={question === null ? {} : { ...about, question }}
-        onAsk={(wanted) => setSearch({ ...wanted, asked: String(Date.now()) })}
-      />
-      <h2>Search for entries</h2>
-      <Search
-        initial={asked}
-        onSearch={(wanted) => setSearch({ ...wanted, asked: String(Date.now()) })}
-      />
+      </PageHead>
+      <details
+        open={isOpen}
+        onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+        className={styles["ways"]}
+      >
+        <summary>Ask and search</summary>
+        <Panel title="Ask a question">
+          <QuestionForm initial={question === null ? {} : { ...about, question }} onAsk={askAnew} />
+        </Panel>
+        <Panel title="Search for entries">
+          <Search initial={asked} onSearch={askAnew} />
+        </Panel>
+      </details>
       {question !== null && limitsOf(question) !== null ? <p>{limitsOf(question)}</p> : null}
       {first?.areObjectsKnown === false ? (
         <Warning>Which objects are the job's is not known: entries of the job alone.</Warning>

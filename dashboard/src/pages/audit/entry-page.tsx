@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { Link } from "wouter";
 import { ask } from "../../api/ask.ts";
+import { PageHead } from "../../ui/page-head.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { Facts, Panel } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
@@ -27,10 +28,7 @@ export function EntryPage({ shard, index }: { shard: string; index: string }) {
   const file = `data:text/plain;charset=utf-8,${encodeURIComponent(proof)}`;
   return (
     <>
-      <p>
-        <Link href="/audit">Audit log</Link>
-      </p>
-      <h1>{`Entry ${shard}/${index}`}</h1>
+      <PageHead title={`Entry ${shard}/${index}`} above={<Link href="/audit">Audit log</Link>} />
       <Panel title="Proof">
         <Facts facts={[["SHA-256 of the leaf", <code key="leaf">{leafHash}</code>]]} />
         <CheckedProof proof={proof} />

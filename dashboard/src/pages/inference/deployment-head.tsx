@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { useMay } from "../../api/session.ts";
+import { PageHead } from "../../ui/page-head.tsx";
 import { Bell } from "../../ui/bell.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Copy } from "../../ui/copy.tsx";
@@ -32,17 +33,24 @@ export function DeploymentHead({
   const mayRotate = useMay("deployment.key.rotate") && isLiving;
   return (
     <>
-      <p className={styles["crumbs"]}>
-        <Link href="/inference">Inference</Link> / <code>{id}</code>
-      </p>
-      <div className={styles["head"]}>
-        <h1>{name}</h1>
-        <State of={deploymentWord(detail.state)} />
-        {isLiving ? <Bell job={id} /> : null}
-        {mayRotate ? <NewKey deployment={deployment} onKey={setNewKey} /> : null}
-        {mayStop ? <Stop deployment={deployment} onStopped={onChange} /> : null}
-      </div>
-      <p className={styles["sentence"]}>{deploymentSentence(deployment)}</p>
+      <PageHead
+        title={name}
+        state={deploymentWord(detail.state)}
+        above={
+          <>
+            <Link href="/inference">Inference</Link> / <code>{id}</code>
+          </>
+        }
+        actions={
+          <>
+            {isLiving ? <Bell job={id} /> : null}
+            {mayRotate ? <NewKey deployment={deployment} onKey={setNewKey} /> : null}
+            {mayStop ? <Stop deployment={deployment} onStopped={onChange} /> : null}
+          </>
+        }
+      >
+        {deploymentSentence(deployment)}
+      </PageHead>
       {newKey === null ? null : (
         <ShownOnce
           key={newKey}

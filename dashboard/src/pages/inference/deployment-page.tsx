@@ -1,31 +1,23 @@
 import type { JobHistoryReply, JobMetricsReply } from "@resontech/contracts/http-jobs";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Link, useLocation } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { applyToDevices } from "../../live/apply-to-devices.ts";
 import { applyToHistory } from "../../live/apply-to-job.ts";
 import { useTopic } from "../../live/live.ts";
+import { PageHead } from "../../ui/page-head.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { Views } from "../../ui/views.tsx";
 import { Devices } from "../job/devices.tsx";
 import { Events } from "../job/events.tsx";
-import styles from "../job/job-page.module.css";
 import { Logs } from "../job/logs/logs.tsx";
 import { CallIt } from "./call-it.tsx";
 import { DeploymentHead } from "./deployment-head.tsx";
 import { Figures } from "./figures.tsx";
 
-/** The same in every state of a deployment. */
-const TABS = [
-  ["call", "Call"],
-  ["logs", "Logs"],
-  ["gpu", "GPU"],
-  ["events", "Events"],
-] as const;
-
-/** Does it answer; if not, what now? */
+/** Does it answer; if not, what now? The views are the same in every state of a deployment. */
 export function DeploymentPage({ id, tab }: { id: string; tab: string }) {
   const client = useQueryClient();
   const [, go] = useLocation();
@@ -63,8 +55,7 @@ export function DeploymentPage({ id, tab }: { id: string; tab: string }) {
   if (deployment.isError && deployment.data === undefined)
     return (
       <>
-        <Link href="/inference">Inference</Link>
-        <h1>Deployment {id}</h1>
+        <PageHead title={`Deployment ${id}`} above={<Link href="/inference">Inference</Link>} />
         <Failure error={deployment.error} retry={() => void deployment.refetch()} />
       </>
     );
@@ -72,36 +63,26 @@ export function DeploymentPage({ id, tab }: { id: string; tab: string }) {
     <>
       <DeploymentHead deployment={deployment.data} onChange={again} />
       {deployment.data.detail.state === "RUNNING" ? <Figures id={id} /> : null}
-      <Tabs
-        className={styles["tabs"] ?? ""}
-        selectedKey={tab}
-        onSelectionChange={(chosen) =>
-          go(`/inference/jobs/${id}/${String(chosen)}`, { replace: true })
-        }
-      >
-        <TabList aria-label="Views of the deployment" className={styles["list"] ?? ""}>
-          {TABS.map(([key, title]) => (
-            <Tab key={key} id={key} className={styles["tab"] ?? ""}>
-              {title}
-            </Tab>
-          ))}
-        </TabList>
-        <TabPanel id="call" className={styles["panel"] ?? ""}>
-          <CallIt deployment={deployment.data} />
-        </TabPanel>
-        <TabPanel id="logs" className={styles["panel"] ?? ""}>
-          <Logs id={id} isOver={isTerminal(deployment.data.detail.state)} />
-        </TabPanel>
-        <TabPanel id="gpu" className={styles["panel"] ?? ""}>
-          <Devices jobId={id} />
-        </TabPanel>
-        <TabPanel id="events" className={styles["panel"] ?? ""}>
-          {history.isError ? (
-            <Failure error={history.error} retry={() => void history.refetch()} />
-          ) : null}
-          {history.data === undefined ? <Skeleton /> : <Events events={history.data.events} />}
-        </TabPanel>
-      </Tabs>
+      <Views
+        label="Views of the deployment"
+        selected={tab}
+        onSelect={(chosen) => go(`/inference/jobs/${id}/${chosen}`, { replace: true })}
+        views={[
+          ["call", "Call", <CallIt deployment={deployment.data} />],
+          ["logs", "Logs", <Logs id={id} isOver={isTerminal(deployment.data.detail.state)} />],
+          ["gpu", "GPU", <Devices jobId={id} />],
+          [
+            "events",
+            "Events",
+            <>
+              {history.isError ? (
+                <Failure error={history.error} retry={() => void history.refetch()} />
+              ) : null}
+              {history.data === undefined ? <Skeleton /> : <Events events={history.data.events} />}
+            </>,
+          ],
+        ]}
+      />
     </>
   );
 }

@@ -14,6 +14,7 @@ import { ask } from "../../api/ask.ts";
 import { useSession } from "../../api/session.ts";
 import { applyToDeployment, concernsDeployments } from "../../live/apply-to-deployments.ts";
 import { useTopic } from "../../live/live.ts";
+import { PageHead } from "../../ui/page-head.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Ago } from "../../ui/instant.tsx";
 import { Empty, Failure } from "../../ui/notice.tsx";
@@ -80,7 +81,7 @@ export function DeploymentsPage() {
   const nameOf = (id: string) => projects.find((project) => project.id === id)?.name ?? id;
   return (
     <>
-      <h1>Inference</h1>
+      <PageHead title="Inference" />
       <DeploymentFilters projects={projects} />
       {deployments.isPending ? <Skeleton /> : null}
       {deployments.isError ? (

@@ -1,13 +1,21 @@
+import type { JobHistoryReply } from "@resontech/contracts/http-jobs";
 import { useQuery } from "@tanstack/react-query";
-import { Suspense } from "react";
 import { ask } from "../../api/ask.ts";
+import { alignedOf } from "../../ui/chart/aligned-of.ts";
+import type { ChartMark } from "../../ui/chart/chart.tsx";
+import { ChartFigure } from "../../ui/chart/chart-figure.tsx";
+import { ChartGroup } from "../../ui/chart/chart-group.tsx";
 import { Empty, Failure } from "../../ui/notice.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
-import { CurveFigure } from "./curve-figure.tsx";
-import styles from "./job-page.module.css";
 
 /** One chart for each number that the job printed, one line for each site. */
-export function Curves({ jobId }: { jobId: string }) {
+export function Curves({
+  jobId,
+  history,
+}: {
+  jobId: string;
+  history: JobHistoryReply | undefined;
+}) {
   const metrics = useQuery({
     queryKey: ["job", jobId, "metrics"],
     queryFn: ({ signal }) =>
@@ -27,19 +35,27 @@ export function Curves({ jobId }: { jobId: string }) {
       </Empty>
     );
   return (
-    <Suspense fallback={<Skeleton />}>
-      <div className={styles["charts"]}>
-        {[...Map.groupBy(series, ({ name, axis }) => `${name} by ${axis}`)].map(
-          ([title, lines]) => (
-            <CurveFigure
-              key={title}
-              title={title}
-              of="Site"
-              lines={lines.map(({ site, points }) => ({ label: site, points }))}
-            />
-          ),
-        )}
-      </div>
-    </Suspense>
+    <ChartGroup>
+      {[...Map.groupBy(series, ({ name, axis }) => `${name} by ${axis}`)].map(([title, lines]) => {
+        const axis = lines[0]!.axis;
+        return (
+          <ChartFigure
+            key={title}
+            title={title}
+            of="Site"
+            unit="number"
+            axis={axis === "seconds" ? "number" : "whole"}
+            axisName={axis}
+            plot={alignedOf(lines.map(({ site, points }) => ({ label: site, points })))}
+            marks={axis === "round" ? (history?.rounds ?? []).flatMap(markOf) : []}
+          />
+        );
+      })}
+    </ChartGroup>
   );
+}
+
+/** From such a round on every curve lies. */
+function markOf({ round, isFinite }: JobHistoryReply["rounds"][number]): ChartMark[] {
+  return isFinite === false ? [{ at: round, label: "NaN" }] : [];
 }

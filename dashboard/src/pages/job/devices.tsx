@@ -5,20 +5,19 @@ import {
 } from "@resontech/contracts/device-curves";
 import type { JobMetricsReply } from "@resontech/contracts/http-jobs";
 import { useQuery } from "@tanstack/react-query";
-import { Suspense } from "react";
 import { ask } from "../../api/ask.ts";
-import type { Line } from "../../ui/chart/aligned-of.ts";
+import { alignedOf, type Line } from "../../ui/chart/aligned-of.ts";
+import { ChartFigure } from "../../ui/chart/chart-figure.tsx";
+import { ChartGroup } from "../../ui/chart/chart-group.tsx";
+import type { Unit } from "../../ui/chart/units.ts";
 import { Empty, Failure } from "../../ui/notice.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
-import { CurveFigure } from "./curve-figure.tsx";
-import styles from "./job-page.module.css";
 
-const TITLES: Record<DeviceMeasure, string> = {
-  use: "Use, percent, by seconds",
-  memory: "Memory in use, GiB, by seconds",
-  power: "Power, watts, by seconds",
+const LOOKS: Record<DeviceMeasure, { title: string; unit: Unit }> = {
+  use: { title: "Use, by seconds", unit: "percent" },
+  memory: { title: "Memory in use, by seconds", unit: "bytes" },
+  power: { title: "Power, by seconds", unit: "watts" },
 };
-const GIB = 1024 ** 3;
 
 /** What the job's devices did while its members held them. */
 export function Devices({ jobId }: { jobId: string }) {
@@ -35,21 +34,26 @@ export function Devices({ jobId }: { jobId: string }) {
     return (
       <Empty title="No device has told yet">
         <p>
-          While the job runs, the tools of its GPUs are asked every half minute. Processors tell
-          nothing here.
+          While the job runs, the tools of its GPUs are asked every half minute. Processors stand
+          under Use.
         </p>
       </Empty>
     );
   return (
-    <Suspense fallback={<Skeleton />}>
-      <div className={styles["charts"]}>
-        {DEVICE_MEASURES.map((measure) => [measure, linesOf(series, measure)] as const)
-          .filter(([, lines]) => lines.length > 0)
-          .map(([measure, lines]) => (
-            <CurveFigure key={measure} title={TITLES[measure]} of="Device" lines={lines} />
-          ))}
-      </div>
-    </Suspense>
+    <ChartGroup>
+      {DEVICE_MEASURES.map((measure) => [measure, linesOf(series, measure)] as const)
+        .filter(([, lines]) => lines.length > 0)
+        .map(([measure, lines]) => (
+          <ChartFigure
+            key={measure}
+            {...LOOKS[measure]}
+            of="Device"
+            axis="number"
+            axisName="second"
+            plot={alignedOf(lines)}
+          />
+        ))}
+    </ChartGroup>
   );
 }
 
@@ -57,16 +61,6 @@ function linesOf(series: JobMetricsReply["series"], measure: DeviceMeasure): Lin
   return series.flatMap(({ site, name, points }) => {
     const device = deviceOfCurve(name);
     if (device?.measure !== measure) return [];
-    const label = `${site} on ${device.worker}`;
-    if (measure !== "memory") return [{ label, points }];
-    const inGib = (bytes: number) => Math.round((bytes / GIB) * 100) / 100;
-    return [
-      {
-        label,
-        points: points.map(
-          ([at, last, least, most]) => [at, inGib(last), inGib(least), inGib(most)] as const,
-        ),
-      },
-    ];
+    return [{ label: `${site} on ${device.worker}`, points }];
   });
 }

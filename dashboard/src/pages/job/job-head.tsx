@@ -1,3 +1,4 @@
+import type { JobHistoryReply } from "@resontech/contracts/http-jobs";
 import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { modelWords } from "@resontech/contracts/model-words";
@@ -6,6 +7,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { useMay } from "../../api/session.ts";
+import { PageHead } from "../../ui/page-head.tsx";
 import { Bell } from "../../ui/bell.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Ago, At, Lasted } from "../../ui/instant.tsx";
@@ -14,29 +16,38 @@ import { Question } from "../../ui/question.tsx";
 import { State } from "../../ui/state.tsx";
 import { jobWord, memberWord } from "../../ui/state-word.ts";
 import { Resubmit } from "./resubmit.tsx";
+import { endsOf } from "./ends-of.ts";
 import { sentenceOf } from "./sentence-of.ts";
 import styles from "./job-page.module.css";
 
 type Job = DashboardJobWithWorkers;
 
 /** What the job is, how it is, and what one can do about it. */
-export function JobHead({ job }: { job: Job }) {
+export function JobHead({ job, history }: { job: Job; history: JobHistoryReply | undefined }) {
   const { detail } = job;
+  const ends = endsOf(history?.events ?? []);
   const maySubmit = useMay("job.submit");
   const mayCancel = useMay("job.cancel") && !isTerminal(detail.state);
   return (
     <>
-      <p className={styles["crumbs"]}>
-        <Link href="/jobs">Jobs</Link> / <code>{job.jobId}</code>
-      </p>
-      <div className={styles["head"]}>
-        <h1>{job.jobName}</h1>
-        <State of={jobWord(detail.state)} />
-        {isTerminal(detail.state) ? null : <Bell job={job.jobId} />}
-        {mayCancel && detail.desired === "run" ? <Cancel job={job} /> : null}
-        {maySubmit && isTerminal(detail.state) ? <Resubmit job={job} /> : null}
-      </div>
-      <p className={styles["sentence"]}>{sentenceOf(job)}</p>
+      <PageHead
+        title={job.jobName}
+        state={jobWord(detail.state)}
+        above={
+          <>
+            <Link href="/jobs">Jobs</Link> / <code>{job.jobId}</code>
+          </>
+        }
+        actions={
+          <>
+            {isTerminal(detail.state) ? null : <Bell job={job.jobId} />}
+            {mayCancel && detail.desired === "run" ? <Cancel job={job} /> : null}
+            {maySubmit && isTerminal(detail.state) ? <Resubmit job={job} /> : null}
+          </>
+        }
+      >
+        {sentenceOf(job)}
+      </PageHead>
       <dl className={styles["facts"]}>
         <div>
           <dt>Submitted</dt>
@@ -112,6 +123,9 @@ export function JobHead({ job }: { job: Job }) {
               {!MOVES.includes(member.state) || member.progress === null
                 ? ""
                 : ` · ${progressOf(member.progress)}`}
+              {ENDED.includes(member.state) && ends.has(member.id)
+                ? ` · ${ends.get(member.id)}`
+                : ""}
             </span>
           </li>
         ))}
@@ -122,6 +136,10 @@ export function JobHead({ job }: { job: Job }) {
 
 /** Members that fetch or store; of another state what was fetched last is past. */
 const MOVES: readonly Job["workers"][number]["state"][] = ["STARTING", "DRAINING"];
+
+const ENDED: readonly Job["workers"][number]["state"][] = [
+  ...(["RELEASED", "LOST", "FENCED", "QUARANTINED"] as const),
+];
 
 function progressOf({ step, done, total }: { step: string; done: number; total: number | null }) {
   return total === null || total === 0 ? step : `${step} ${Math.round((100 * done) / total)} %`;

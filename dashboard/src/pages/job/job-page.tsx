@@ -2,15 +2,16 @@ import type { JobHistoryReply, JobMetricsReply } from "@resontech/contracts/http
 import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Link, useLocation } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { applyToHistory, applyToJob, isTold } from "../../live/apply-to-job.ts";
 import { applyToDevices } from "../../live/apply-to-devices.ts";
 import { applyToMetrics } from "../../live/apply-to-metrics.ts";
 import { useTopic } from "../../live/live.ts";
+import { PageHead } from "../../ui/page-head.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { Views } from "../../ui/views.tsx";
 import { Curves } from "./curves.tsx";
 import { Devices } from "./devices.tsx";
 import { Events } from "./events.tsx";
@@ -19,20 +20,9 @@ import { Inputs } from "./inputs.tsx";
 import { JobHead } from "./job-head.tsx";
 import { Logs } from "./logs/logs.tsx";
 import { Rounds } from "./rounds.tsx";
-import styles from "./job-page.module.css";
+import { Use } from "./use.tsx";
 
-/** The same in every state of a job. */
-const TABS = [
-  ["rounds", "Rounds"],
-  ["curves", "Curves"],
-  ["gpu", "GPU"],
-  ["events", "Events"],
-  ["logs", "Logs"],
-  ["files", "Files"],
-  ["inputs", "Inputs"],
-] as const;
-
-/** Is it well; if not, what now? */
+/** Is it well; if not, what now? The views are the same in every state of a job. */
 export function JobPage({ id, tab }: { id: string; tab: string }) {
   const client = useQueryClient();
   const [, go] = useLocation();
@@ -84,56 +74,43 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
   if (job.isError && job.data === undefined)
     return (
       <>
-        <Link href="/jobs">Jobs</Link>
-        <h1>Job {id}</h1>
+        <PageHead title={`Job ${id}`} above={<Link href="/jobs">Jobs</Link>} />
         <Failure error={job.error} retry={() => void job.refetch()} />
       </>
     );
   const events = history.data;
+  const isOver = isTerminal(job.data.detail.state);
   return (
     <>
-      <JobHead job={job.data} />
-      <Tabs
-        className={styles["tabs"] ?? ""}
-        selectedKey={tab}
-        onSelectionChange={(chosen) => go(`/jobs/${id}/${String(chosen)}`, { replace: true })}
-      >
-        <TabList aria-label="Views of the job" className={styles["list"] ?? ""}>
-          {TABS.map(([key, title]) => (
-            <Tab key={key} id={key} className={styles["tab"] ?? ""}>
-              {title}
-            </Tab>
-          ))}
-        </TabList>
-        <TabPanel id="rounds" className={styles["panel"] ?? ""}>
-          {history.isError ? (
-            <Failure error={history.error} retry={() => void history.refetch()} />
-          ) : null}
-          {events === undefined ? <Skeleton /> : <Rounds job={job.data} history={events} />}
-        </TabPanel>
-        <TabPanel id="curves" className={styles["panel"] ?? ""}>
-          <Curves jobId={id} />
-        </TabPanel>
-        <TabPanel id="gpu" className={styles["panel"] ?? ""}>
-          <Devices jobId={id} />
-        </TabPanel>
-        <TabPanel id="events" className={styles["panel"] ?? ""}>
-          {events === undefined ? <Skeleton /> : <Events events={events.events} />}
-        </TabPanel>
-        <TabPanel id="logs" className={styles["panel"] ?? ""}>
-          <Logs id={id} isOver={isTerminal(job.data.detail.state)} />
-        </TabPanel>
-        <TabPanel id="files" className={styles["panel"] ?? ""}>
-          <Files
-            jobId={id}
-            project={events?.projectId}
-            isOver={isTerminal(job.data.detail.state)}
-          />
-        </TabPanel>
-        <TabPanel id="inputs" className={styles["panel"] ?? ""}>
-          <Inputs jobId={id} />
-        </TabPanel>
-      </Tabs>
+      <JobHead job={job.data} history={events} />
+      <Views
+        label="Views of the job"
+        selected={tab}
+        onSelect={(chosen) => go(`/jobs/${id}/${chosen}`, { replace: true })}
+        views={[
+          [
+            "rounds",
+            "Rounds",
+            <>
+              {history.isError ? (
+                <Failure error={history.error} retry={() => void history.refetch()} />
+              ) : null}
+              {events === undefined ? <Skeleton /> : <Rounds job={job.data} history={events} />}
+            </>,
+          ],
+          ["curves", "Curves", <Curves jobId={id} history={events} />],
+          ["use", "Use", <Use job={job.data} />],
+          ["gpu", "GPU", <Devices jobId={id} />],
+          [
+            "events",
+            "Events",
+            events === undefined ? <Skeleton /> : <Events events={events.events} />,
+          ],
+          ["logs", "Logs", <Logs id={id} isOver={isOver} />],
+          ["files", "Files", <Files jobId={id} project={events?.projectId} isOver={isOver} />],
+          ["inputs", "Inputs", <Inputs jobId={id} />],
+        ]}
+      />
     </>
   );
 }

@@ -4,8 +4,8 @@ import { isTerminal } from "@resontech/contracts/job-states";
 import { Empty } from "../../ui/notice.tsx";
 import { duration } from "../../ui/instants.ts";
 import { type Column, Table } from "../../ui/table.tsx";
-import { barsOf } from "./bars-of.ts";
-import styles from "./rounds.module.css";
+import { RoundsTimeline } from "./rounds-timeline.tsx";
+import { roundTimesOf } from "./round-times.ts";
 
 type Round = JobHistoryReply["rounds"][number];
 
@@ -28,40 +28,10 @@ export function Rounds({
       </Empty>
     );
   const end = job.endedAt === null ? Date.now() : Date.parse(job.endedAt);
-  const { bars, attempts } = barsOf(history, end);
+  const members = job.workers.flatMap(({ site }) => (site === null ? [] : [site]));
   return (
     <>
-      <svg
-        viewBox={`0 0 1000 ${bars.length * 18 + 4}`}
-        className={styles["waterfall"]}
-        role="img"
-        aria-label={`${bars.length} rounds over time; the table below says the same`}
-        preserveAspectRatio="none"
-      >
-        {attempts.map((at) => (
-          <line
-            key={at}
-            x1={at}
-            x2={at}
-            y1={0}
-            y2={bars.length * 18 + 4}
-            className={styles["attempt"]}
-          />
-        ))}
-        {bars.map((bar, row) => (
-          <rect
-            key={`${bar.attempt}-${bar.round}`}
-            x={bar.from}
-            width={Math.max(2, bar.width)}
-            y={row * 18 + 3}
-            height={14}
-            rx={2}
-            className={bar.isOver ? styles["over"] : styles["running"]}
-          >
-            <title>{`Round ${bar.round}: ${duration(bar.ms)}`}</title>
-          </rect>
-        ))}
-      </svg>
+      <RoundsTimeline rows={roundTimesOf(history, end, members)} />
       <Table
         caption="Rounds"
         columns={columns(isTerminal(job.detail.state))}
@@ -73,7 +43,7 @@ export function Rounds({
 }
 
 const columns = (isOver: boolean): Column<Round>[] => [
-  { title: "Round", of: ({ round }) => round, isNumber: true },
+  { title: "Round", of: ({ round }) => round, by: ({ round }) => round, isNumber: true },
   { title: "Attempt", of: ({ attempt }) => attempt, isNumber: true },
   {
     title: "Took",
@@ -81,7 +51,7 @@ const columns = (isOver: boolean): Column<Round>[] => [
       startedAt === null || endedAt === null
         ? isOver
           ? "not finished"
-          : "runs"
+          : "running"
         : duration(Date.parse(endedAt) - Date.parse(startedAt)),
     isNumber: true,
   },

@@ -6,6 +6,7 @@ import { ask } from "../../api/ask.ts";
 import { useSession } from "../../api/session.ts";
 import { applyToRow, unknownJobs } from "../../live/apply-to-list.ts";
 import { useTopic } from "../../live/live.ts";
+import { PageHead } from "../../ui/page-head.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Ago, Lasted } from "../../ui/instant.tsx";
 import { Empty, Failure } from "../../ui/notice.tsx";
@@ -69,14 +70,16 @@ export function JobsPage() {
 
   return (
     <>
-      <div className={styles["head"]}>
-        <h1>Jobs</h1>
-        {isNew.length === 0 ? null : (
-          <Button onPress={refresh}>
-            {isNew.length === 1 ? "1 new job" : `${isNew.length} new jobs`}
-          </Button>
-        )}
-      </div>
+      <PageHead
+        title="Jobs"
+        actions={
+          isNew.length === 0 ? null : (
+            <Button onPress={refresh}>
+              {isNew.length === 1 ? "1 new job" : `${isNew.length} new jobs`}
+            </Button>
+          )
+        }
+      />
       <JobFilters totals={jobs.data?.pages[0]?.totals ?? {}} projects={projects} />
       <SavedViews />
       {jobs.isPending ? <Skeleton /> : null}
@@ -103,7 +106,11 @@ export function JobsPage() {
 
 function columns(nameOf: (project: string) => string): Column<JobRow>[] {
   return [
-    { title: "State", of: ({ state }) => <State of={jobWord(state)} /> },
+    {
+      title: "State",
+      of: ({ state }) => <State of={jobWord(state)} />,
+      by: ({ state }) => jobWord(state).word,
+    },
     {
       title: "Name",
       of: ({ id, name }) => (
@@ -111,26 +118,43 @@ function columns(nameOf: (project: string) => string): Column<JobRow>[] {
           {name}
         </Link>
       ),
+      by: ({ name }) => name,
     },
     { title: "Why, or where", of: (row) => <span className={styles["why"]}>{whyOf(row)}</span> },
-    { title: "Project", of: ({ projectId }) => nameOf(projectId) },
-    { title: "Owner", of: ({ owner }) => owner },
-    { title: "Sites", of: ({ sites }) => sites, isNumber: true },
+    {
+      title: "Project",
+      of: ({ projectId }) => nameOf(projectId),
+      by: ({ projectId }) => nameOf(projectId),
+    },
+    { title: "Owner", of: ({ owner }) => owner, by: ({ owner }) => owner },
+    { title: "Sites", of: ({ sites }) => sites, by: ({ sites }) => sites, isNumber: true },
     {
       title: "Waited",
       of: ({ createdAt, startedAt, endedAt }) => (
         <Lasted from={createdAt} to={startedAt ?? endedAt} />
       ),
+      by: ({ createdAt, startedAt, endedAt }) => spanOf(createdAt, startedAt ?? endedAt),
       isNumber: true,
     },
     {
       title: "Ran",
       of: ({ startedAt, endedAt }) =>
         startedAt === null ? "" : <Lasted from={startedAt} to={endedAt} />,
+      by: ({ startedAt, endedAt }) => (startedAt === null ? null : spanOf(startedAt, endedAt)),
       isNumber: true,
     },
-    { title: "Submitted", of: ({ createdAt }) => <Ago at={createdAt} />, isNumber: true },
+    {
+      title: "Submitted",
+      of: ({ createdAt }) => <Ago at={createdAt} />,
+      by: ({ createdAt }) => Date.parse(createdAt),
+      isNumber: true,
+    },
   ];
+}
+
+/** Milliseconds from one to the other, or until now. */
+function spanOf(from: string, to: string | null): number {
+  return (to === null ? Date.now() : Date.parse(to)) - Date.parse(from);
 }
 
 function NoJobs({ isFiltered }: { isFiltered: boolean }) {

@@ -10,6 +10,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { useMay, useSession } from "../../api/session.ts";
+import { PageHead } from "../../ui/page-head.tsx";
 import { Bell } from "../../ui/bell.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -63,12 +64,10 @@ export function KeysPage() {
   );
   return (
     <>
-      <h1>Platform keys</h1>
-      <Bell />
-      <p>
+      <PageHead title="Platform keys" about="Keys" actions={<Bell />}>
         A program that acts for you shows a platform key. It does no more than you may in its
         project.
-      </p>
+      </PageHead>
       {keys.isPending ? <Skeleton /> : null}
       {keys.isError ? <Failure error={keys.error} retry={() => void keys.refetch()} /> : null}
       {minted === null ? null : (
@@ -174,7 +173,6 @@ function Mint({ onMinted }: { onMinted: (key: MintedKeyReply) => void }) {
     <Panel title="Mint a key">
       <form
         id="mint"
-        className={styles["form"]}
         onSubmit={(event) => {
           event.preventDefault();
           mint.run();
@@ -203,6 +201,16 @@ function Mint({ onMinted }: { onMinted: (key: MintedKeyReply) => void }) {
             ))}
           </select>
         </Field>
+        <Field label="Lifetime (days)">
+          <input
+            type="number"
+            required
+            min={1}
+            max={MAX_KEY_DAYS}
+            value={draft.days}
+            onChange={({ target }) => setDraft({ ...draft, days: target.valueAsNumber })}
+          />
+        </Field>
         <fieldset className={styles["scopes"]}>
           <legend>What the key may do</legend>
           {KEY_SCOPES.map((scope) => (
@@ -224,16 +232,6 @@ function Mint({ onMinted }: { onMinted: (key: MintedKeyReply) => void }) {
             </label>
           ))}
         </fieldset>
-        <Field label="Good for so many days">
-          <input
-            type="number"
-            required
-            min={1}
-            max={MAX_KEY_DAYS}
-            value={draft.days}
-            onChange={({ target }) => setDraft({ ...draft, days: target.valueAsNumber })}
-          />
-        </Field>
         <p>Minting asks for your second factor, where that is longer than five minutes ago.</p>
         <div>
           <Button

@@ -6,14 +6,16 @@ import { Link } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { useMay } from "../../api/session.ts";
 import { useTopic } from "../../live/live.ts";
+import { PageHead } from "../../ui/page-head.tsx";
 import { Button } from "../../ui/button.tsx";
 import { bytes } from "../../ui/bytes.ts";
 import { Failure } from "../../ui/notice.tsx";
-import { Facts, Panel, Row } from "../../ui/panel.tsx";
+import { Facts, Panel } from "../../ui/panel.tsx";
 import { Question } from "../../ui/question.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { State } from "../../ui/state.tsx";
 import { memberWord, nodeWord } from "../../ui/state-word.ts";
+import { NodesUse } from "./nodes-use.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { useAction } from "../../ui/use-action.ts";
 
@@ -55,19 +57,19 @@ export function NodePage({ id }: { id: string }) {
   const { node, workers, members } = found.data;
   return (
     <>
-      <p>
-        <Link href="/nodes">Nodes</Link>
-      </p>
-      <Row>
-        <h1>{node.node}</h1>
-        <State of={nodeWord(node.state)} />
-        <Placement
-          id={id}
-          isDrained={node.drained !== null}
-          members={members.length}
-          onDone={again}
-        />
-      </Row>
+      <PageHead
+        title={node.node}
+        state={nodeWord(node.state)}
+        above={<Link href="/nodes">Nodes</Link>}
+        actions={
+          <Placement
+            id={id}
+            isDrained={node.drained !== null}
+            members={members.length}
+            onDone={again}
+          />
+        }
+      />
       <Panel title="Node">
         <Facts
           facts={[
@@ -77,6 +79,7 @@ export function NodePage({ id }: { id: string }) {
           ]}
         />
       </Panel>
+      <NodesUse node={id} />
       <Table caption="Workers" columns={WORKERS} rows={workers} keyOf={({ worker }) => worker} />
       {members.length === 0 ? (
         <p>No member of a job is on this node.</p>

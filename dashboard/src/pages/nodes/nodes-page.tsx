@@ -6,6 +6,7 @@ import { Link } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { useMay } from "../../api/session.ts";
 import { useTopic } from "../../live/live.ts";
+import { PageHead } from "../../ui/page-head.tsx";
 import { Button } from "../../ui/button.tsx";
 import { bytes } from "../../ui/bytes.ts";
 import { Field } from "../../ui/field.tsx";
@@ -21,17 +22,32 @@ import { useAction } from "../../ui/use-action.ts";
 import { useKept } from "../../ui/use-kept.ts";
 
 const COLUMNS: Column<NodeReply>[] = [
-  { title: "State", of: ({ state }) => <State of={nodeWord(state)} /> },
-  { title: "Node", of: ({ node }) => <Link href={`/nodes/${node}`}>{node}</Link> },
-  { title: "Held", of: ({ busy, workers }) => `${busy} of ${workers}`, isNumber: true },
+  {
+    title: "State",
+    of: ({ state }) => <State of={nodeWord(state)} />,
+    by: ({ state }) => nodeWord(state).word,
+  },
+  {
+    title: "Node",
+    of: ({ node }) => <Link href={`/nodes/${node}`}>{node}</Link>,
+    by: ({ node }) => node,
+  },
+  {
+    title: "Held",
+    of: ({ busy, workers }) => `${busy} of ${workers}`,
+    by: ({ busy }) => busy,
+    isNumber: true,
+  },
   {
     title: "Free disk",
     of: ({ freeBytes }) => (freeBytes === null ? "" : bytes(freeBytes)),
+    by: ({ freeBytes }) => freeBytes,
     isNumber: true,
   },
   {
     title: "Last heard",
     of: ({ silentS }) => (silentS === null ? "never" : `${duration(silentS * 1000)} ago`),
+    by: ({ silentS }) => silentS,
     isNumber: true,
   },
   { title: "Takes no work", of: (node) => whyNoWork(node) ?? "" },
@@ -49,7 +65,7 @@ export function NodesPage() {
   useTopic({ kind: "nodes" }, again, again);
   return (
     <>
-      <h1>Nodes</h1>
+      <PageHead title="Nodes" />
       {nodes.isPending ? <Skeleton /> : null}
       {nodes.isError ? <Failure error={nodes.error} retry={() => void nodes.refetch()} /> : null}
       {nodes.data?.length === 0 ? (

@@ -1,32 +1,12 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { ask } from "../../api/ask.ts";
-import { useTopic } from "../../live/live.ts";
 import { Failure } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { useWorkers } from "./use-workers.ts";
 import styles from "./overview.module.css";
-
-/** A large fleet is much to read: not for each job that moves. */
-const READ_EVERY_MS = 15_000;
-
-const queryKey = ["workers"];
 
 /** What there is to run on, by model: held, free and out of placement. */
 export function Workers() {
-  const client = useQueryClient();
-  const stats = useQuery({
-    queryKey,
-    queryFn: ({ signal }) => ask("GET", "/api/customer/dashboard/workers/stats", { signal }),
-  });
-  const readAt = stats.dataUpdatedAt;
-  useTopic(
-    { kind: "jobs" },
-    (told) => {
-      const moved = told.some(({ change }) => change.kind === "job");
-      if (moved && Date.now() - readAt > READ_EVERY_MS) void client.invalidateQueries({ queryKey });
-    },
-    () => void client.invalidateQueries({ queryKey }),
-  );
+  const stats = useWorkers();
   if (stats.isPending) return <Skeleton rows={2} />;
   if (stats.isError) return <Failure error={stats.error} retry={() => void stats.refetch()} />;
   const models = [...Map.groupBy(stats.data.workers, ({ model }) => model)];
@@ -39,24 +19,29 @@ export function Workers() {
           {models.map(([model, workers]) => {
             const count = (status: string) =>
               workers.filter((worker) => worker.status === status).length;
+            const [busy, free, out] = [count("busy"), count("free"), count("unavailable")];
+            const told = `${busy} in use, ${free} free${out === 0 ? "" : `, ${out} out of placement`}`;
             return (
               <li key={model}>
                 <strong>{model}</strong>
-                <meter
-                  min={0}
-                  max={workers.length}
-                  value={count("busy")}
-                  aria-label={`${model}: ${count("busy")} of ${workers.length} held`}
-                />
-                <span>
-                  {count("busy")} held, {count("free")} free
-                  {count("unavailable") === 0 ? "" : `, ${count("unavailable")} out of placement`}
-                </span>
+                <span className={styles["told"]}>{told}</span>
+                <Bar busy={busy / workers.length} free={free / workers.length} />
               </li>
             );
           })}
         </ul>
       )}
     </Panel>
+  );
+}
+
+/** Shares of one; what is left is out of placement. The words beside it say the same. */
+function Bar({ busy, free }: { busy: number; free: number }) {
+  return (
+    <svg width="100%" height="10" aria-hidden="true" className={styles["bar"]}>
+      <rect width="100%" height="10" data-part="out" />
+      <rect width={`${(busy + free) * 100}%`} height="10" data-part="free" />
+      <rect width={`${busy * 100}%`} height="10" data-part="busy" />
+    </svg>
   );
 }

@@ -3,11 +3,12 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { useMay, useSession } from "../../api/session.ts";
+import { PageHead } from "../../ui/page-head.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { At } from "../../ui/instant.tsx";
 import { Empty, Failure } from "../../ui/notice.tsx";
-import { Panel } from "../../ui/panel.tsx";
+import { Panel, PanelGrid } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { useAction } from "../../ui/use-action.ts";
@@ -53,23 +54,27 @@ export function PeoplePage() {
   const led = projects.filter(({ role }) => role === "project-lead");
   return (
     <>
-      <h1>People</h1>
+      <PageHead title="People" />
       {mayRead && people.isPending ? <Skeleton /> : null}
       {people.isError ? <Failure error={people.error} retry={() => void people.refetch()} /> : null}
       {people.data === undefined ? null : (
         <Table caption="People" columns={COLUMNS} rows={people.data} keyOf={({ id }) => id} />
       )}
-      {mayAcknowledge && people.data !== undefined ? (
-        <Acknowledge people={people.data} again={() => void people.refetch()} />
-      ) : null}
-      {mayRequest && people.data !== undefined ? <AskForRole people={people.data} /> : null}
-      {mayFactor && people.data !== undefined ? <AskForSecondFactor people={people.data} /> : null}
-      {mayEnd && people.data !== undefined ? <Sessions people={people.data} /> : null}
-      {isOfficer && people.data !== undefined ? (
-        <OnePerson people={people.data} again={() => void people.refetch()} />
-      ) : null}
-      {mayCreate ? <NewProject /> : null}
-      {mayMembers ? led.map((project) => <Members key={project.id} project={project} />) : null}
+      <PanelGrid>
+        {mayAcknowledge && people.data !== undefined ? (
+          <Acknowledge people={people.data} again={() => void people.refetch()} />
+        ) : null}
+        {mayRequest && people.data !== undefined ? <AskForRole people={people.data} /> : null}
+        {mayFactor && people.data !== undefined ? (
+          <AskForSecondFactor people={people.data} />
+        ) : null}
+        {mayEnd && people.data !== undefined ? <Sessions people={people.data} /> : null}
+        {isOfficer && people.data !== undefined ? (
+          <OnePerson people={people.data} again={() => void people.refetch()} />
+        ) : null}
+        {mayCreate ? <NewProject /> : null}
+        {mayMembers ? led.map((project) => <Members key={project.id} project={project} />) : null}
+      </PanelGrid>
       {!mayRead && led.length === 0 ? (
         <Empty title="Nothing here for you">
           <p>Leads of a project see its members here, and administrators see everybody.</p>

@@ -3,13 +3,15 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { useSession } from "../../api/session.ts";
+import { PageHead } from "../../ui/page-head.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Failure } from "../../ui/notice.tsx";
-import { Panel } from "../../ui/panel.tsx";
+import { Panel, PanelGrid } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useAction } from "../../ui/use-action.ts";
+import { Account } from "./account.tsx";
 import { PersonalDataLink } from "./personal-data-link.tsx";
 import { SessionsOf } from "./sessions-of.tsx";
 
@@ -21,10 +23,13 @@ export function ProfilePage() {
   const { user } = useSession();
   return (
     <>
-      <h1>Your profile</h1>
-      <Panel title="Where you are signed in">
-        <SessionsOf userId={user.id} name={user.username} />
-      </Panel>
+      <PageHead title="Your profile" />
+      <PanelGrid>
+        <Account />
+        <Panel title="Where you are signed in">
+          <SessionsOf userId={user.id} name={user.username} />
+        </Panel>
+      </PanelGrid>
       <SshKeys />
       <Panel title="What is held about you">
         <p>

@@ -5,6 +5,7 @@ import { Link, useSearchParams } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { asProblem } from "../../api/problem.ts";
 import { useMay, useSession } from "../../api/session.ts";
+import { PageHead } from "../../ui/page-head.tsx";
 import { bytes } from "../../ui/bytes.ts";
 import { Button } from "../../ui/button.tsx";
 import { At } from "../../ui/instant.tsx";
@@ -37,25 +38,27 @@ export function StoragePage() {
     );
   return (
     <>
-      <Row>
-        <h1>Storage</h1>
-        {projects.length < 2 ? null : (
-          <label>
-            <span className="unseen">Project</span>
-            <select
-              className={styles["choose"]}
-              value={project}
-              onChange={({ target }) => setSearch({ project: target.value })}
-            >
-              {projects.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </label>
-        )}
-      </Row>
+      <PageHead
+        title="Storage"
+        actions={
+          projects.length < 2 ? null : (
+            <label>
+              <span className="unseen">Project</span>
+              <select
+                className={styles["choose"]}
+                value={project}
+                onChange={({ target }) => setSearch({ project: target.value })}
+              >
+                {projects.map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )
+        }
+      />
       <Usage project={project} />
       <Folder key={`${project} ${prefix}`} project={project} prefix={prefix} />
       <KeyPair project={project} />
@@ -241,7 +244,7 @@ function Put({
     }
   });
   return (
-    <>
+    <Panel title="Upload">
       <Field label="Upload files here" hint="An object of the same name gets a new version.">
         <input
           type="file"
@@ -261,7 +264,7 @@ function Put({
         </p>
       )}
       {put.error === null ? null : <Failure error={put.error} />}
-    </>
+    </Panel>
   );
 }
 

@@ -4,6 +4,7 @@ import { type DetailedHTMLProps, type InputHTMLAttributes, useState } from "reac
 import { useLocation } from "wouter";
 import { ask, askAgain } from "../../api/ask.ts";
 import { useSession } from "../../api/session.ts";
+import { PageHead } from "../../ui/page-head.tsx";
 import { bytes } from "../../ui/bytes.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -12,7 +13,6 @@ import { Panel } from "../../ui/panel.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { upload } from "../storage/upload.ts";
 import { type ChosenFile, chosenFiles } from "./chosen-files.ts";
-import styles from "./submit.module.css";
 
 /** Of one folder with all that is in it; every browser has the attribute, and no standard. */
 const FOLDER = { webkitdirectory: "" } as DetailedHTMLProps<
@@ -64,94 +64,94 @@ export function SubmitPage() {
   });
   return (
     <>
-      <h1>Submit a job</h1>
-      <p>
+      <PageHead title="Submit a job" about="Submit">
         A federated job: a folder with <code>shards/</code>, <code>scripts/</code>,{" "}
         <code>configs/</code> and <code>requirements/</code>, and perhaps <code>model/</code>. Each
         shard goes to a site of its own.
-      </p>
-      <form
-        className={styles["form"]}
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit.run();
-        }}
-      >
-        <Field label="Folder">
-          <input
-            type="file"
-            required
-            {...FOLDER}
-            onChange={({ target }) => {
-              const { name: folder, files: chosen } = chosenFiles([...(target.files ?? [])]);
-              setFiles(chosen);
-              if (name === "") setName(folder);
-            }}
-          />
-        </Field>
-        {files.length === 0 ? null : missing.length > 0 ? (
-          <Warning>The folder lacks {missing.map((one) => `${one}/`).join(", ")}.</Warning>
-        ) : (
-          <p>
-            {files.length} files, {bytes(total)},{" "}
-            {files.filter(({ path }) => path.startsWith("shards/")).length} shards
-          </p>
-        )}
-        <Field label="Name">
-          <input
-            required
-            maxLength={200}
-            value={name}
-            onChange={({ target }) => setName(target.value)}
-          />
-        </Field>
-        <Field label="Project">
-          <select required value={project} onChange={({ target }) => setProject(target.value)}>
-            {able.map(({ id, name: title }) => (
-              <option key={id} value={id}>
-                {title}
-              </option>
-            ))}
-          </select>
-        </Field>
-        <Field label="Device" hint="Where none is chosen the job takes what fits.">
-          <select value={model} onChange={({ target }) => setModel(target.value)}>
-            <option value="">any</option>
-            {(models.data ?? [])
-              .filter(({ online }) => online > 0)
-              .map(({ id, name: title, free, online }) => (
+      </PageHead>
+      <Panel title="The job">
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            submit.run();
+          }}
+        >
+          <Field label="Folder">
+            <input
+              type="file"
+              required
+              {...FOLDER}
+              onChange={({ target }) => {
+                const { name: folder, files: chosen } = chosenFiles([...(target.files ?? [])]);
+                setFiles(chosen);
+                if (name === "") setName(folder);
+              }}
+            />
+          </Field>
+          {files.length === 0 ? null : missing.length > 0 ? (
+            <Warning>The folder lacks {missing.map((one) => `${one}/`).join(", ")}.</Warning>
+          ) : (
+            <p>
+              {files.length} files, {bytes(total)},{" "}
+              {files.filter(({ path }) => path.startsWith("shards/")).length} shards
+            </p>
+          )}
+          <Field label="Name">
+            <input
+              required
+              maxLength={200}
+              value={name}
+              onChange={({ target }) => setName(target.value)}
+            />
+          </Field>
+          <Field label="Project">
+            <select required value={project} onChange={({ target }) => setProject(target.value)}>
+              {able.map(({ id, name: title }) => (
                 <option key={id} value={id}>
-                  {title}: {free} of {online} free
+                  {title}
                 </option>
               ))}
-          </select>
-        </Field>
-        <Field label="At most, in cents an hour and device" hint="May be left empty.">
-          <input
-            type="number"
-            min={0}
-            value={price}
-            onChange={({ target }) => setPrice(target.value)}
-          />
-        </Field>
-        <Field label="Ends after so many minutes" hint="May be left empty.">
-          <input
-            type="number"
-            min={1}
-            value={minutes}
-            onChange={({ target }) => setMinutes(target.value)}
-          />
-        </Field>
-        <div>
-          <Button
-            look="main"
-            type="submit"
-            isDisabled={submit.isBusy || files.length === 0 || missing.length > 0}
-          >
-            Upload and submit
-          </Button>
-        </div>
-      </form>
+            </select>
+          </Field>
+          <Field label="Device" hint="Any: the job takes what fits.">
+            <select value={model} onChange={({ target }) => setModel(target.value)}>
+              <option value="">any</option>
+              {(models.data ?? [])
+                .filter(({ online }) => online > 0)
+                .map(({ id, name: title, free, online }) => (
+                  <option key={id} value={id}>
+                    {title}: {free} of {online} free
+                  </option>
+                ))}
+            </select>
+          </Field>
+          <Field label="Highest price (cents per device and hour)" hint="Empty: any price.">
+            <input
+              type="number"
+              min={0}
+              value={price}
+              onChange={({ target }) => setPrice(target.value)}
+            />
+          </Field>
+          <Field label="Time limit (minutes)" hint="Empty: no limit of its own.">
+            <input
+              type="number"
+              min={1}
+              value={minutes}
+              onChange={({ target }) => setMinutes(target.value)}
+            />
+          </Field>
+          <div>
+            <Button
+              look="main"
+              type="submit"
+              isDisabled={submit.isBusy || files.length === 0 || missing.length > 0}
+            >
+              Upload and submit
+            </Button>
+          </div>
+        </form>
+      </Panel>
       {sent === null ? null : (
         <p role="status">
           <progress max={Math.max(1, total)} value={sent} aria-label="Uploaded" /> {bytes(sent)} of{" "}

@@ -262,7 +262,7 @@ async function begin(page: Page, username: string, password: string): Promise<vo
   await page.click("#kc-login");
 }
 
-/** Answers with the user's id. */
+/** Answers with the user's id, and leaves the page at the profile, which says more. */
 async function signIn(page: Page, username: string, password: string): Promise<string> {
   await begin(page, username, password);
   return await whoIsIn(page);
@@ -288,6 +288,7 @@ async function whoIsIn(page: Page): Promise<string> {
       cause: error,
     });
   });
+  await page.goto(`${house.origin}/dashboard/profile`);
   const shown = await page.evaluate(async () => await (await fetch("/api/session")).json());
   return (shown as { user: { id: string } }).user.id;
 }

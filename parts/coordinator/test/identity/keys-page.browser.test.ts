@@ -27,7 +27,7 @@ t.test("a person mints a key, sees it once and revokes it", async (t) => {
   await page.click("#saveTOTPBtn");
   await page.waitForSelector("#who");
 
-  await page.getByRole("link", { name: "Platform keys" }).click();
+  await page.getByRole("link", { name: "Keys", exact: true }).click();
   await page.waitForSelector("#mint");
   await page.getByText("You have no platform key that is good").waitFor();
   await page.focus("#name");

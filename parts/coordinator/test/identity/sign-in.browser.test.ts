@@ -38,6 +38,7 @@ t.test("a researcher signs in through Keycloak's page and sees who one is", asyn
     cookies.find(({ name }) => name === "__Host-rt"),
     { httpOnly: true, secure: true, sameSite: "Lax", path: "/" },
   );
+  await page.goto(`${house.origin}/dashboard/profile`);
   await page.click("#sign-out");
   await page.waitForURL(/openid-connect\/auth/);
   t.equal(await page.isVisible("#username"), true, "Keycloak's session has ended as well");
@@ -58,6 +59,7 @@ t.test(
     await page.fill("#totp", timeCode(secret));
     await page.click("#saveTOTPBtn");
     await page.waitForSelector("#who:not([hidden])");
+    await page.goto(`${house.origin}/dashboard/profile`);
     t.equal(await page.textContent("#roles"), "platform-admin");
     t.match(await page.textContent("#acr"), /with a second factor/);
   },

@@ -16,10 +16,10 @@ export function Account() {
     location.assign(next);
   });
   return (
-    <Panel title="Signed in" id="who">
+    <Panel title="Signed in" id="account">
       <Facts
         facts={[
-          ["Name", user.username, "username"],
+          ["Name", user.username],
           ["Roles", roles.join(", ") || "none on the whole appliance", "roles"],
           [
             "Projects",
