@@ -122,7 +122,11 @@ t.test(
       await page.getByRole("table", { name: "Releases on this host" }).innerText(),
       /0\.2\.0\s+running[\s\S]*0\.1\.0\s+kept/,
     );
+    await page.getByText("When they fill is not known").waitFor();
+    await page.getByText("Earlier alerts are not known").waitFor();
     t.same(await accessibilityFaults(page), []);
+    await page.getByText("Runbook", { exact: true }).click();
+    await page.getByText("there is no runbook part-down").waitFor();
     const shots = process.env["RT_TEST_SHOTS"];
     if (shots !== undefined)
       await page.screenshot({ path: `${shots}/appliance.png`, fullPage: true });

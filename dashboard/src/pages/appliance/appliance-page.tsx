@@ -2,9 +2,10 @@ import type { ApplianceReply, HostReply } from "@resontech/contracts/http-applia
 import { useMay } from "../../api/session.ts";
 import { Ago } from "../../ui/instant.tsx";
 import { Failure } from "../../ui/notice.tsx";
-import { Facts, Panel } from "../../ui/panel.tsx";
+import { PageHead } from "../../ui/page-head.tsx";
+import { Facts, Panel, PanelGrid } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
-import { Alerts } from "./alerts.tsx";
+import { Alerts, PastAlerts } from "./alerts.tsx";
 import { Backups } from "./backups.tsx";
 import { Certificates } from "./certificates.tsx";
 import { Disks } from "./disks.tsx";
@@ -26,7 +27,7 @@ export function AppliancePage() {
   const box = appliance.data;
   return (
     <>
-      <h1>Appliance</h1>
+      <PageHead title="Appliance" />
       <Panel title="What is wrong">
         <FindingList findings={box.findings} />
         {box.host === null ? null : (
@@ -36,14 +37,14 @@ export function AppliancePage() {
         )}
       </Panel>
       {box.host === null ? null : <Host host={box.host} />}
-      <div className={styles["columns"]}>
+      <PanelGrid>
         <Panel title="Work">
           <Work box={box} />
         </Panel>
         <Panel title="On the host">
           <HostCommands />
         </Panel>
-      </div>
+      </PanelGrid>
       {mayStates ? <JobStates /> : null}
     </>
   );
@@ -53,9 +54,9 @@ export function AppliancePage() {
 function Host({ host }: { host: HostReply }) {
   return (
     <>
-      <div className={styles["columns"]}>
+      <PanelGrid>
         <Panel title="Disks">
-          <Disks disks={host.disks} />
+          <Disks disks={host.disks} now={Date.parse(host.at)} />
         </Panel>
         <Panel title="Alerts">
           <Alerts alerts={host.alerts} />
@@ -66,7 +67,10 @@ function Host({ host }: { host: HostReply }) {
         <Panel title="Releases">
           <ReleaseList releases={host.releases} />
         </Panel>
-      </div>
+      </PanelGrid>
+      <Panel title="Alerts before">
+        <PastAlerts />
+      </Panel>
       <Panel title="Parts">
         <PartsTable parts={host.parts} />
       </Panel>
