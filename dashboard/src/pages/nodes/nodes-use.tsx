@@ -5,6 +5,7 @@ import { ChartFigure } from "../../ui/chart/chart-figure.tsx";
 import { ChartGroup } from "../../ui/chart/chart-group.tsx";
 import { Failure, Warning } from "../../ui/notice.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { Words } from "../../ui/words.tsx";
 import { askUse } from "../job/use-answer.ts";
 import { figuresOfUse } from "../job/use-plots.ts";
 
@@ -31,7 +32,9 @@ export function NodesUse({ node }: { node?: string }) {
       return (
         <Warning>
           <p>{message}</p>
-          <p>{hint}</p>
+          <p>
+            <Words text={hint} />
+          </p>
         </Warning>
       );
     return <Failure error={use.error} retry={() => void use.refetch()} />;
