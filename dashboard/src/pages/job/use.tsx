@@ -34,7 +34,9 @@ export function Use({ job }: { job: DashboardJobWithWorkers }) {
       <Empty title="No curve of use">
         <p>
           {job.startedAt === null
-            ? "The job has not started yet."
+            ? job.endedAt === null
+              ? "The job has not started yet."
+              : "The job ended before it started."
             : "Nothing was measured in this time, or the curves are gone."}{" "}
           {kept}
         </p>
