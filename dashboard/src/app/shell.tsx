@@ -16,6 +16,7 @@ import { useLiveState } from "../live/live.ts";
 import { Icon } from "../ui/icon/icon.tsx";
 import { Ago } from "../ui/instant.tsx";
 import { setDensity, useDensity } from "../ui/density.ts";
+import { scrollSideways } from "../ui/scroll-sideways.ts";
 import { Palette } from "./palette.tsx";
 import { PAGE_GROUPS, type PageEntry, PAGES } from "./pages.ts";
 import { useActivity } from "./use-activity.ts";
@@ -30,9 +31,8 @@ export function Shell({ children }: { children: ReactNode }) {
   const nav = useRef<HTMLElement>(null);
   // On a narrow window the pages stand in one line, and the one that is open may lie outside.
   useEffect(() => {
-    nav.current
-      ?.querySelector("[aria-current]")
-      ?.scrollIntoView({ block: "nearest", inline: "center" });
+    const here = nav.current?.querySelector("[aria-current]");
+    if (here) scrollSideways(nav.current!, here);
   }, [location]);
   const open = PAGES.filter(({ actions }) => actions.some((action) => may.includes(action)));
   return (

@@ -37,6 +37,12 @@ const TIME = new Intl.DateTimeFormat([], {
   hourCycle: "h23",
 });
 
+/** `UTC`, `GMT+1`: of whoever looks. */
+export function zoneName(): string {
+  const parts = LOCAL.formatToParts(Date.now());
+  return parts.find(({ type }) => type === "timeZoneName")?.value ?? "this browser";
+}
+
 /** A time of the last days, beside what says its zone. @param at Unix milliseconds */
 export function timeOfDay(at: number): string {
   return Number.isNaN(at) ? "" : TIME.format(at);

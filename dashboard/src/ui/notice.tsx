@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { asProblem } from "../api/problem.ts";
 import { Button } from "./button.tsx";
 import { Icon } from "./icon/icon.tsx";
+import { Words } from "./words.tsx";
 import styles from "./notice.module.css";
 
 /** What is wrong: code, sentence, what to do, and how to try again. */
@@ -12,7 +13,9 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
       <p>
         <strong>{message}</strong>
       </p>
-      <p>{hint}</p>
+      <p>
+        <Words text={hint} />
+      </p>
       <p className={styles["small"]}>
         <code>{code}</code>
         {requestId === null ? null : (

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
+import { scrollSideways } from "./scroll-sideways.ts";
 import styles from "./views.module.css";
 
 export type ViewEntry = readonly [key: string, title: string, content: ReactNode];
@@ -16,22 +17,16 @@ export function Views({
   selected: string;
   onSelect: (key: string) => void;
 }) {
-  const list = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    list.current
-      ?.querySelector("[data-selected]")
-      ?.scrollIntoView({ block: "nearest", inline: "center" });
-  }, [selected]);
   return (
     <Tabs
       className={styles["views"] ?? ""}
       selectedKey={selected}
       onSelectionChange={(key) => onSelect(String(key))}
     >
-      <TabList aria-label={label} className={styles["list"] ?? ""} ref={list}>
+      <TabList aria-label={label} className={styles["list"] ?? ""}>
         {views.map(([key, title]) => (
           <Tab key={key} id={key} className={styles["view"] ?? ""}>
-            {title}
+            {({ isSelected }) => <ViewName title={title} isSelected={isSelected} />}
           </Tab>
         ))}
       </TabList>
@@ -42,4 +37,13 @@ export function Views({
       ))}
     </Tabs>
   );
+}
+
+function ViewName({ title, isSelected }: { title: string; isSelected: boolean }) {
+  const name = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    const list = name.current?.closest("[role=tablist]");
+    if (isSelected && list) scrollSideways(list, name.current!);
+  }, [isSelected]);
+  return <span ref={name}>{title}</span>;
 }

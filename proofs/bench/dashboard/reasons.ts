@@ -1,4 +1,5 @@
 /** Figure 6: whatever ends or holds a job is told as a sentence with what to do, soon. */
+import { errorHint } from "@resontech/dashboard/error-hint";
 import { CLEAN } from "@resontech/coordinator/testing/scripted-agent";
 import { REASONS, reasonWords } from "@resontech/coordinator/reasons";
 import { federation } from "@resontech/coordinator/federation";
@@ -19,7 +20,7 @@ export async function everyReason(world: World, live: LiveJob): Promise<Figure> 
     const { hint } = reasonWords(reason, federation.reasonWords);
     // The sentence of a job that failed has where and when, as its member told it: with numbers.
     const isWhole =
-      shown !== null && shown.includes(hint) && /\d/.test(shown) && shown.includes(reason);
+      shown !== null && shown.includes(onPage(hint)) && /\d/.test(shown) && shown.includes(reason);
     if (!isWhole) missing.push(reason);
   }
   await visit(page, `${world.url}/jobs`);
@@ -41,7 +42,7 @@ export async function everyReason(world: World, live: LiveJob): Promise<Figure> 
   for (const member of live.members) await live.agent.report(member, CLEAN);
   const failedFrom = performance.now();
   await page.getByText("ValueError at step 12").first().waitFor();
-  await page.getByText(REASONS.user_exception.hint.slice(0, 40)).first().waitFor();
+  await page.getByText(onPage(REASONS.user_exception.hint).slice(0, 40)).first().waitFor();
   const failedS = (performance.now() - failedFrom) / 1_000;
   await page.context().close();
   return {
@@ -52,4 +53,9 @@ export async function everyReason(world: World, live: LiveJob): Promise<Figure> 
     },
     met: missing.length === 0 && waitingS <= MOST_S && failedS <= MOST_S,
   };
+}
+
+/** Text between backticks is set as code there. */
+function onPage(hint: string): string {
+  return errorHint(hint).replaceAll("`", "");
 }

@@ -4,6 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { ask } from "../../api/ask.ts";
+import { countOf } from "../../ui/count-of.ts";
 import { Panel } from "../../ui/panel.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -127,7 +128,9 @@ export function AuditPage() {
         </Warning>
       ) : null}
       {first !== undefined && first.behind > 0 ? (
-        <Warning>The newest {first.behind} entries are not searched yet.</Warning>
+        <Warning>
+          The newest {countOf(first.behind, "entry is", "entries are")} not searched yet.
+        </Warning>
       ) : null}
       {events.isSuccess && rows.length === 0 ? (
         <Empty title="No entry that you may see matches">

@@ -15,6 +15,8 @@ import { ShownOnce } from "../../ui/shown-once.tsx";
 import { State } from "../../ui/state.tsx";
 import { deploymentWord, memberWord } from "../../ui/state-word.ts";
 import { useAction } from "../../ui/use-action.ts";
+import { Words } from "../../ui/words.tsx";
+import { errorHint } from "../job/error-hint.ts";
 import styles from "../job/job-page.module.css";
 import { deploymentSentence } from "./deployment-sentence.ts";
 
@@ -94,7 +96,9 @@ export function DeploymentHead({
           <p>
             <strong>{detail.error.message}</strong>
           </p>
-          <p>{detail.error.hint}</p>
+          <p>
+            <Words text={errorHint(detail.error.hint)} />
+          </p>
           <p>
             <code>{detail.error.code}</code> ·{" "}
             <Link href={`/inference/jobs/${id}/logs`}>Read the logs</Link>

@@ -1,6 +1,7 @@
 /** A deployment in one sentence. Pure. */
 import type { DeploymentReply } from "@resontech/contracts/http-inference";
 import { isTerminal } from "@resontech/contracts/job-states";
+import { countOf } from "../../ui/count-of.ts";
 
 export function deploymentSentence({
   detail,
@@ -22,7 +23,7 @@ export function deploymentSentence({
       return waitingFor ?? "Its place is sure: image, scripts and weights are being fetched.";
     case "RUNNING":
       if (ready === 0) return "It runs, and no replica answers yet.";
-      return `It answers on ${ready} replica${ready === 1 ? "" : "s"}.`;
+      return `It answers on ${countOf(ready, "replica")}.`;
     case "PREEMPTING":
       return "It gives its place to a job of higher priority, and goes on later.";
     case "RECOVERING":

@@ -12,8 +12,10 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 export function Curves({
   jobId,
   history,
+  isOver,
 }: {
   jobId: string;
+  isOver: boolean;
   history: JobHistoryReply | undefined;
 }) {
   const metrics = useQuery({
@@ -27,10 +29,11 @@ export function Curves({
   const { series } = metrics.data;
   if (series.length === 0)
     return (
-      <Empty title="No curve yet">
+      <Empty title={isOver ? "No curve" : "No curve yet"}>
         <p>
           A script prints a metric as one JSON line:{" "}
-          <code>{'RT_METRIC {"round": 1, "loss": 0.5}'}</code>. The curve appears here at once.
+          <code>{'RT_METRIC {"round": 1, "loss": 0.5}'}</code>.{" "}
+          {isOver ? "This job printed none." : "The curve appears here at once."}
         </p>
       </Empty>
     );

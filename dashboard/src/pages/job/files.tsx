@@ -50,8 +50,12 @@ export function Files({
   if (files.isError) return <Failure error={files.error} retry={() => void files.refetch()} />;
   if (files.data.length === 0)
     return (
-      <Empty title="No file yet">
-        <p>The model, metrics and logs appear here when the job stores them.</p>
+      <Empty title={isOver ? "No file" : "No file yet"}>
+        <p>
+          {isOver
+            ? "The job stored none, or somebody removed them."
+            : "The model, metrics and logs appear here when the job stores them."}
+        </p>
       </Empty>
     );
   return (

@@ -18,6 +18,8 @@ import { jobWord, memberWord } from "../../ui/state-word.ts";
 import { Resubmit } from "./resubmit.tsx";
 import { endsOf } from "./ends-of.ts";
 import { sentenceOf } from "./sentence-of.ts";
+import { Words } from "../../ui/words.tsx";
+import { errorHint } from "./error-hint.ts";
 import styles from "./job-page.module.css";
 
 type Job = DashboardJobWithWorkers;
@@ -95,7 +97,9 @@ export function JobHead({ job, history }: { job: Job; history: JobHistoryReply |
           <p>
             <strong>{detail.error.message}</strong>
           </p>
-          <p>{detail.error.hint}</p>
+          <p>
+            <Words text={errorHint(detail.error.hint)} />
+          </p>
           <p>
             <code>{detail.error.code}</code>
             {detail.error.member === null ? "" : ` at ${detail.error.member}`} ·{" "}

@@ -98,7 +98,7 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
               {events === undefined ? <Skeleton /> : <Rounds job={job.data} history={events} />}
             </>,
           ],
-          ["curves", "Curves", <Curves jobId={id} history={events} />],
+          ["curves", "Curves", <Curves jobId={id} history={events} isOver={isOver} />],
           ["use", "Use", <Use job={job.data} />],
           ["gpu", "GPU", <Devices jobId={id} />],
           [

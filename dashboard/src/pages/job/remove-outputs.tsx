@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { useMay } from "../../api/session.ts";
+import { countOf } from "../../ui/count-of.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { Question } from "../../ui/question.tsx";
@@ -35,8 +36,8 @@ export function RemoveOutputs({ jobId, count }: { jobId: string; count: number }
         }}
       >
         <p>
-          {count} files are gone for good, the model among them, and the logs with them. The audit
-          log names each.
+          {countOf(count, "file is", "files are")} gone for good, the model among them, and the logs
+          with them. The audit log names each.
         </p>
         {remove.error === null ? null : <Failure error={remove.error} />}
       </Question>

@@ -1,3 +1,4 @@
+import { countOf } from "../../ui/count-of.ts";
 import { duration } from "../../ui/instants.ts";
 import type { RoundBar, SiteRow, RoundTimes } from "./round-times.ts";
 import styles from "./rounds-timeline.module.css";
@@ -28,7 +29,7 @@ export function RoundsTimeline({ rows: { bars, sites, ticks, attempts } }: { row
           width="100%"
           height={height + 20}
           role="img"
-          aria-label={`${bars.length} rounds of ${sites.length} sites over time; the table below says the same`}
+          aria-label={`${countOf(bars.length, "round")} of ${countOf(sites.length, "site")} over time; the table below says the same`}
         >
           {ticks.map(({ at, ms }) => (
             <g key={ms} className={styles["tick"]}>

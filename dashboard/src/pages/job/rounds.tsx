@@ -19,7 +19,7 @@ export function Rounds({
 }) {
   if (history.rounds.length === 0)
     return (
-      <Empty title="No round yet">
+      <Empty title={isTerminal(job.detail.state) ? "No round" : "No round yet"}>
         <p>
           {isTerminal(job.detail.state)
             ? "The job ended before a round began, or is of a kind that has none."

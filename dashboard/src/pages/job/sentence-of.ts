@@ -1,6 +1,7 @@
 /** A job in one sentence. Pure. */
 import { isTerminal } from "@resontech/contracts/job-states";
 import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
+import { countOf } from "../../ui/count-of.ts";
 
 export function sentenceOf({
   detail,
@@ -10,7 +11,7 @@ export function sentenceOf({
   // A job that has ended keeps the draft that ended it.
   if (desired === "stop" && !isTerminal(state)) return "It was asked to stop, and its members end.";
   const sites = workers.filter(({ site }) => site !== null).length;
-  const on = sites === 0 ? "" : sites === 1 ? " on 1 site" : ` on ${sites} sites`;
+  const on = sites === 0 ? "" : ` on ${countOf(sites, "site")}`;
   switch (state) {
     case "ACCEPTED":
     case "QUEUED":

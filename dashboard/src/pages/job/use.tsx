@@ -2,6 +2,8 @@ import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { ask } from "../../api/ask.ts";
+import { countOf } from "../../ui/count-of.ts";
+import { zoneName } from "../../ui/instants.ts";
 import { ChartFigure } from "../../ui/chart/chart-figure.tsx";
 import { ChartGroup } from "../../ui/chart/chart-group.tsx";
 import { RangeChoice } from "../../ui/chart/range-choice.tsx";
@@ -30,13 +32,15 @@ export function Use({ job }: { job: DashboardJobWithWorkers }) {
   if (use.isPending) return <Skeleton />;
   if (use.isError) return <Failure error={use.error} retry={() => void use.refetch()} />;
   const figures = figuresOfUse(use.data);
-  const kept = `Curves are kept for ${use.data.keptDays === 1 ? "1 day" : `${use.data.keptDays} days`}.`;
+  const kept = `Times are of ${zoneName()}. Curves are kept for ${countOf(use.data.keptDays, "day")}.`;
   if (figures.length === 0)
     return (
       <Empty title="No curve of use">
         <p>
           {job.startedAt === null
-            ? "The job has not started yet."
+            ? job.endedAt === null
+              ? "The job has not started yet."
+              : "The job ended before it started."
             : "Nothing was measured in this time, or the curves are gone."}{" "}
           {kept}
         </p>

@@ -228,7 +228,7 @@ function Mint({ onMinted }: { onMinted: (key: MintedKeyReply) => void }) {
                   })
                 }
               />{" "}
-              {scope}: {MEANING[scope]}
+              {MEANING[scope]} <code>{scope}</code>
             </label>
           ))}
         </fieldset>

@@ -6,6 +6,7 @@ import { Link } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { useMay } from "../../api/session.ts";
 import { useTopic } from "../../live/live.ts";
+import { countOf } from "../../ui/count-of.ts";
 import { PageHead } from "../../ui/page-head.tsx";
 import { Button } from "../../ui/button.tsx";
 import { bytes } from "../../ui/bytes.ts";
@@ -136,7 +137,7 @@ function Placement({
           Nothing new is placed there.{" "}
           {members === 0
             ? "Nothing runs there now."
-            : `What runs there runs to its end: ${members} members of jobs.`}
+            : `What runs there runs to its end: ${countOf(members, "member")} of jobs.`}
         </p>
         {change.error === null ? null : <Failure error={change.error} />}
       </Question>

@@ -1,10 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { ask } from "../../api/ask.ts";
 import { asProblem } from "../../api/problem.ts";
+import { zoneName } from "../../ui/instants.ts";
 import { ChartFigure } from "../../ui/chart/chart-figure.tsx";
 import { ChartGroup } from "../../ui/chart/chart-group.tsx";
-import { Failure } from "../../ui/notice.tsx";
+import { Failure, Warning } from "../../ui/notice.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { Words } from "../../ui/words.tsx";
 import { figuresOfUse } from "../job/use-plots.ts";
 
 const ASKED_EVERY_MS = 60_000;
@@ -22,15 +24,30 @@ export function NodesUse({ node }: { node?: string }) {
     refetchInterval: ASKED_EVERY_MS,
   });
   if (use.isPending) return <Skeleton rows={4} />;
-  if (use.isError)
-    return NOTHING.includes(asProblem(use.error).status) ? null : (
-      <Failure error={use.error} retry={() => void use.refetch()} />
-    );
+  if (use.isError) {
+    const { status, code, message, hint } = asProblem(use.error);
+    if (NOTHING.includes(status)) return null;
+    // All else on the page is as it should be.
+    if (code === "figures_away")
+      return (
+        <Warning>
+          <p>{message}</p>
+          <p>
+            <Words text={hint} />
+          </p>
+        </Warning>
+      );
+    return <Failure error={use.error} retry={() => void use.refetch()} />;
+  }
   const figures = figuresOfUse(use.data);
   if (figures.length === 0) return null;
   return (
     <section aria-label="Use in the last 24 hours">
-      <ChartGroup isSmall tools={<h2>Use in the last 24 hours</h2>}>
+      <ChartGroup
+        isSmall
+        tools={<h2>Use in the last 24 hours</h2>}
+        about={`Times are of ${zoneName()}.`}
+      >
         {figures.map(({ measure, ...figure }) => (
           <ChartFigure key={measure} {...figure} of="Node" axis="time" />
         ))}

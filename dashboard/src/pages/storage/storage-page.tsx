@@ -5,6 +5,7 @@ import { Link, useSearchParams } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { asProblem } from "../../api/problem.ts";
 import { useMay, useSession } from "../../api/session.ts";
+import { countOf } from "../../ui/count-of.ts";
 import { PageHead } from "../../ui/page-head.tsx";
 import { bytes } from "../../ui/bytes.ts";
 import { Button } from "../../ui/button.tsx";
@@ -94,7 +95,8 @@ function Usage({ project }: { project: string }) {
     <div className={styles["usage"]}>
       <meter min={0} max={quotaBytes} value={usedBytes} aria-label="Used of the quota" />
       <span>
-        {bytes(usedBytes)} of {bytes(quotaBytes)}, old versions among them · {objects} objects
+        {bytes(usedBytes)} of {bytes(quotaBytes)}, old versions among them ·{" "}
+        {countOf(objects, "object")}
       </span>
     </div>
   );

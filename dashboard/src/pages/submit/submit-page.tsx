@@ -4,6 +4,7 @@ import { type DetailedHTMLProps, type InputHTMLAttributes, useState } from "reac
 import { useLocation } from "wouter";
 import { ask, askAgain } from "../../api/ask.ts";
 import { useSession } from "../../api/session.ts";
+import { countOf } from "../../ui/count-of.ts";
 import { PageHead } from "../../ui/page-head.tsx";
 import { bytes } from "../../ui/bytes.ts";
 import { Button } from "../../ui/button.tsx";
@@ -92,8 +93,8 @@ export function SubmitPage() {
             <Warning>The folder lacks {missing.map((one) => `${one}/`).join(", ")}.</Warning>
           ) : (
             <p>
-              {files.length} files, {bytes(total)},{" "}
-              {files.filter(({ path }) => path.startsWith("shards/")).length} shards
+              {countOf(files.length, "file")}, {bytes(total)},{" "}
+              {countOf(files.filter(({ path }) => path.startsWith("shards/")).length, "shard")}
             </p>
           )}
           <Field label="Name">

@@ -1,5 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef, useState } from "react";
+import { countOf } from "../../../ui/count-of.ts";
 import { Button } from "../../../ui/button.tsx";
 import { LogLine } from "./log-line.tsx";
 import styles from "./logs.module.css";
@@ -65,7 +66,8 @@ export function LogView({
         </div>
       </div>
       <p className={styles["foot"]}>
-        {lines.length} lines{isFollowed ? (isFollowing ? ", following" : ", paused") : ""}
+        {countOf(lines.length, "line")}
+        {isFollowed ? (isFollowing ? ", following" : ", paused") : ""}
         {isFollowing ? null : (
           <Button look="quiet" onPress={() => setFollowing(true)}>
             To the end
