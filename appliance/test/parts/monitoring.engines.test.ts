@@ -1,5 +1,14 @@
 /** Prometheus and the notifier as the supervisor starts them: their own users, on what `prepare` writes. Root must run it. */
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -97,13 +106,16 @@ t.test("what is prepared is as the processes want it, and the same a second time
 t.test(
   "an appliance of an older release gets the coordinator's certificate as a reader",
   async (t) => {
-    const files = ["reader.crt", "reader.key"].map((name) => layout.secrets("coordinator", name));
-    for (const file of files) rmSync(file);
+    const file = (name: string) => layout.secrets("coordinator", name);
+    for (const end of ["crt", "key"]) rmSync(file(`reader.${end}`));
     await prepare(context);
-    for (const file of files) {
-      const { uid, gid, mode } = statSync(file);
-      t.same([uid, gid, mode & 0o777], [0, 64_100 + coordinator.user, 0o440], file);
-    }
+    const ownerOf = ({ uid, gid, mode }: Stats) => [uid, gid, mode];
+    for (const end of ["crt", "key"])
+      t.same(
+        ownerOf(statSync(file(`reader.${end}`))),
+        ownerOf(statSync(file(`client.${end}`))),
+        end,
+      );
   },
 );
 
@@ -139,4 +151,5 @@ t.test("Prometheus runs, and the notifier asks it and answers the command", asyn
     ],
     "and so is the coordinator's",
   );
+  await t.rejects(reader.range("no query(", axis), { code: "figures_away" });
 });

@@ -1,5 +1,5 @@
 import { type MemberUses, USE_COLUMNS, type UseColumn } from "@resontech/contracts/agent-protocol";
-import type { RunUsage } from "../substrate/enclosure.ts";
+import type { RunUsage } from "./run-usage.ts";
 
 const KIB = 1024;
 const MIB = 1024 ** 2;

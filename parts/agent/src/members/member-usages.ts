@@ -1,7 +1,8 @@
 import type { BeatRequest, MemberUses } from "@resontech/contracts/agent-protocol";
 import { memberColumns } from "../decisions/member-columns.ts";
 import { isMemoryClimb } from "../decisions/memory-climb.ts";
-import type { Run, RunUsage } from "../substrate/enclosure.ts";
+import type { RunUsage } from "../decisions/run-usage.ts";
+import type { Run } from "../substrate/enclosure.ts";
 
 type Followed = {
   run: Pick<Run, "usage" | "memoryBytes">;

@@ -3,6 +3,7 @@
  * come in the order in which they stand here. Each is safe to repeat, and a new process goes on with an enclosure that a killed one had made.
  */
 import type { DesiredMember, MemberBridge, MemberEvent } from "@resontech/contracts/agent-protocol";
+import type { RunUsage } from "../decisions/run-usage.ts";
 import type { Area } from "./area.ts";
 
 /** What a member is, as far as a substrate must know. */
@@ -22,20 +23,6 @@ export type ImageRequest = {
 
 /** How what ran has ended. */
 export type End = { exitCode: number; oomKilled: boolean };
-
-/** What counts up counts from its start. What the substrate does not know is absent, never 0. */
-export type RunUsage = {
-  /** Of all processors together. */
-  cpuMs?: number;
-  /** What can't be given back: without files that are only cached. */
-  memoryBytes?: number;
-  memoryPeakBytes?: number;
-  memoryLimitBytes?: number;
-  diskReadBytes?: number;
-  diskWrittenBytes?: number;
-  networkReceivedBytes?: number;
-  networkSentBytes?: number;
-};
 
 /** What runs, or has run. */
 export interface Run {

@@ -2,7 +2,7 @@ import { MemberUses } from "@resontech/contracts/agent-protocol";
 import t from "tap";
 import { Value } from "typebox/value";
 import { memberColumns } from "../../src/decisions/member-columns.ts";
-import type { RunUsage } from "../../src/substrate/enclosure.ts";
+import type { RunUsage } from "../../src/decisions/run-usage.ts";
 
 const GIB = 1024 ** 3;
 /** A site of a day's training, with as many digits as such figures have. */

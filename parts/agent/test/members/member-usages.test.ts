@@ -1,6 +1,6 @@
 import t from "tap";
 import { MemberUsages } from "../../src/members/member-usages.ts";
-import type { RunUsage } from "../../src/substrate/enclosure.ts";
+import type { RunUsage } from "../../src/decisions/run-usage.ts";
 
 const MIB = 1024 ** 2;
 const HELD = ["m-1", "m-2"].map((member) => ({ member, fence: { generation: 1, counter: 1 } }));

@@ -45,7 +45,10 @@ export class ToldUses {
   }
 
   /** A node tells of itself and of members that it holds under their present fence: whatever else it says is passed over. */
-  take(node: string, { held, members, node: use }: Pick<BeatRequest, "held" | "members" | "node">) {
+  take(
+    node: string,
+    { held, members, node: use }: Pick<BeatRequest, "held" | "members" | "node">,
+  ): void {
     const at = this.#clock.monotonic();
     if (use === undefined) this.#ofNodes.delete(node);
     else this.#ofNodes.set(node, { at, value: { node, use } });

@@ -10,6 +10,7 @@ import { freePort } from "@resontech/house/free-port";
 import type { AlertRule } from "@resontech/prometheus/alert-rules";
 import { RunningPrometheus } from "@resontech/house/running-prometheus";
 import { untilFound } from "@resontech/house/until-found";
+import Database from "better-sqlite3";
 import t from "tap";
 import { joinAgent } from "../helper/join-agent.ts";
 import { RunningCoordinator } from "../helper/running-coordinator.ts";
@@ -68,6 +69,10 @@ t.test("what members and nodes use is read as curves, by whom it concerns", asyn
   const members = await agent.desiredOf(id, 3);
   await agent.bringUp(members);
   const held = members.map(({ member, fence }) => ({ member, fence }));
+  // No image of the test is for an accelerator: a slot is called one once its member runs.
+  const db = new Database(coordinator.config.databaseFile, { timeout: 5_000 });
+  db.exec("UPDATE workers SET kind = 'gpu' WHERE id = 'node-a-0'");
+  db.close();
   const sites = held.map(({ member }) => member.slice(`${id}-a1-`.length));
   t.same(sites, ["server", "site-1", "site-2"]);
 
@@ -97,7 +102,8 @@ t.test("what members and nodes use is read as curves, by whom it concerns", asyn
       members: told,
       node: { processors: 4, cpuMs: 9_000 * beats, memoryBytes: 8_000, diskBytes: 9_000 },
     };
-    await agent.beat(held);
+    const device = { worker: "node-a-0", memoryInUseBytes: 700, utilizationPercent: 50, ageMs: 0 };
+    await agent.beat(held, [device]);
   };
   const seriesOf = ({ body: { series } }: Answer, measure: string) =>
     series.filter((one) => one.measure === measure);
@@ -107,7 +113,8 @@ t.test("what members and nodes use is read as curves, by whom it concerns", asyn
     await use();
     const answer = await ask(`/api/jobs/${id}/use?${now()}`, withKey(owner.platformKey));
     const cpu = seriesOf(answer, "cpu");
-    return cpu.length === 3 && cpu.every(({ values }) => (lastOf(values) ?? 0) > 0) ? answer : null;
+    const isWhole = cpu.length === 3 && cpu.every(({ values }) => (lastOf(values) ?? 0) > 0);
+    return isWhole && seriesOf(answer, "device_use").length > 0 ? answer : null;
   });
   t.match(job, { status: 200, body: { stepS: 15, keptDays: 15 } });
   t.same(
@@ -126,6 +133,13 @@ t.test("what members and nodes use is read as curves, by whom it concerns", asyn
       sites.map(() => [unit, value]),
       measure,
     );
+  t.match(
+    seriesOf(job, "device_use"),
+    [{ unit: "percent", of: { site: /^site-[12]$/, worker: "node-a-0", node: "node-a" } }],
+    "of the member that holds it",
+  );
+  t.equal(lastOf(seriesOf(job, "device_use")[0]?.values ?? []), 50);
+  t.equal(lastOf(seriesOf(job, "device_memory")[0]?.values ?? []), 700);
   t.same(seriesOf(job, "memory_peak"), [], "what the node does not say is no curve");
   t.equal(seriesOf(job, "cpu")[0]?.values[0], null, "before the first look nothing is known");
 
@@ -136,6 +150,7 @@ t.test("what members and nodes use is read as curves, by whom it concerns", asyn
   t.notMatch(JSON.stringify(node.body), id, "of jobs it says nothing");
   const fleet = await ask(`/api/use?${now()}`, administrator);
   t.equal(lastOf(seriesOf(fleet, "workers_limit")[0]?.values ?? []), 2);
+  t.equal(lastOf(seriesOf(fleet, "devices")[0]?.values ?? []), 1);
   t.equal(lastOf(seriesOf(fleet, "memory_limit")[0]?.values ?? []), 8_000);
   t.notMatch(JSON.stringify(fleet.body), id);
 

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { End, Run, RunUsage } from "../enclosure.ts";
+import type { RunUsage } from "../../decisions/run-usage.ts";
+import type { End, Run } from "../enclosure.ts";
 import { EnclosureFailedError } from "../substrate-errors.ts";
 import type { ContainerState } from "./containers/job-containers.ts";
 import { ContainerUsage } from "./usage/container-usage.ts";

@@ -166,6 +166,14 @@ export function workerFamilies(workers: readonly WorkerView[]): Family[] {
       })),
     ],
     [
+      "accelerators",
+      "Workers that are accelerators, by what they can do now.",
+      WORKER_STATES.map((status) => ({
+        labels: { status },
+        value: workers.filter((worker) => worker.kind === "gpu" && worker.status === status).length,
+      })),
+    ],
+    [
       "worker_memory_bytes",
       "Memory of the worker.",
       workers.map(({ id, node, model, totalMemoryMb }) => ({

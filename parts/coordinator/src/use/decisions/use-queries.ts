@@ -70,7 +70,6 @@ export function nodeUseQuery(node: string, stepS: number): string {
 export function fleetUseQuery(stepS: number): string {
   const { rate, gauge } = windowsOf(stepS);
   const sum = (name: string): string => `sum(max_over_time(resontech_node_${name}[${gauge}]))`;
-  const accelerators = `resontech_worker_memory_bytes{model!="cpu"}`;
   return asOne({
     cpu: `sum(rate(resontech_node_cpu_seconds_total[${rate}]))`,
     cpu_limit: sum("processors"),
@@ -78,8 +77,8 @@ export function fleetUseQuery(stepS: number): string {
     memory_limit: sum("memory_bytes"),
     disk: `${sum("disk_used_bytes")} or (resontech_disk_size_bytes - on (holds, instance) resontech_disk_free_bytes)`,
     disk_limit: `${sum("disk_bytes")} or resontech_disk_size_bytes`,
-    devices: `count(resontech_member_device) or 0 * count(${accelerators})`,
-    devices_limit: `count(${accelerators})`,
+    devices: `sum(resontech_accelerators{status="busy"})`,
+    devices_limit: "sum(resontech_accelerators)",
     workers: `sum(resontech_workers{status="busy"})`,
     workers_limit: "sum(resontech_workers)",
   });

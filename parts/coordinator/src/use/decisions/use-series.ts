@@ -12,6 +12,9 @@ export type RangeSeries = {
   metric: Readonly<Record<string, string>>;
   values: readonly (readonly [number, string])[];
 };
+/** More digits of a rate nobody draws, and they would be most of an answer. */
+const DIGITS = 6;
+
 type Series = UseReply["series"][number];
 
 /** Labels that tell curves apart, by their names in the answer. */
@@ -56,7 +59,8 @@ function onAxis(axis: TimeAxis, values: RangeSeries["values"]): (number | null)[
   for (const [second, text] of values) {
     const place = Math.round((second - axis.fromS) / axis.stepS);
     const value = Number(text);
-    if (place >= 0 && place < placed.length && Number.isFinite(value)) placed[place] = value;
+    if (place >= 0 && place < placed.length && Number.isFinite(value))
+      placed[place] = Number.isInteger(value) ? value : Number(value.toPrecision(DIGITS));
   }
   return placed;
 }

@@ -25,6 +25,15 @@ t.test("values stand at their time, and a gap is null: never 0", async (t) => {
   });
 });
 
+t.test("a rate has six digits, and a number of bytes all", async (t) => {
+  const metric = site(1);
+  const values = [
+    [100, "0.10712345678"],
+    [115, "351936512"],
+  ] as const;
+  t.same(useSeries(AXIS, [{ metric, values }])[0]?.values.slice(0, 2), [0.107123, 351_936_512]);
+});
+
 t.test("curves come by measure, then by site in the order of its number", async (t) => {
   const told = [site(10), site(2, "memory"), site(2), site(1)];
   t.same(

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { networkBytesOf } from "../../../decisions/network-bytes.ts";
-import type { RunUsage } from "../../enclosure.ts";
+import type { RunUsage } from "../../../decisions/run-usage.ts";
 import {
   controlGroupPlaces,
   type ControlGroupPlaces,
