@@ -11,6 +11,7 @@ import { TestAppliance } from "./test-appliance.ts";
 import { BusyProcesses } from "./tests/busy-processes.ts";
 import { testsReachedSince } from "./tests/changed-since.ts";
 import { digestsOf } from "./tests/digests.ts";
+import { joinPackages } from "./tests/join-packages.ts";
 import { leasingTests } from "./tests/leasing-tests.ts";
 import { readSourceTree } from "./tests/read-source-tree.ts";
 import {
@@ -68,6 +69,7 @@ const outcomes = new Map<Tier, TierOutcome>();
 const env: NodeJS.ProcessEnv = {
   ...process.env,
   NODE_COMPILE_CACHE: join(repository, ".cache", "compile"),
+  RT_TEST_JOINED: await joinPackages(repository, join(results, "joined")),
   ...(options.isKept ? { TAP_SAVE_FIXTURE: "1" } : {}),
 };
 /** What the uninstall and all files together left behind: a failure of the run as any test's is. */

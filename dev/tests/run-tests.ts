@@ -229,7 +229,10 @@ function jobsOf(
 function argsOf(tier: Tier, { file }: Job): string[] {
   const preload = (name: string): string =>
     `--import=${pathToFileURL(join(import.meta.dirname, name)).href}`;
-  return tier === "unit" ? [preload("no-processes.mjs"), HOST] : [preload("note-cpu.mjs"), file];
+  const joined = preload("joined-packages.mjs");
+  return tier === "unit"
+    ? [preload("no-processes.mjs"), joined, HOST]
+    : [preload("note-cpu.mjs"), joined, file];
 }
 
 /** When one of the caches got a step that it had not, as milliseconds since the epoch. */

@@ -1,9 +1,12 @@
 /** A small OCI image of the files of one folder. https://github.com/opencontainers/image-spec/blob/main/image-layout.md */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
+import { DEFAULT_CACHE } from "@resontech/airgap/engines";
+import { buildOwnGo } from "@resontech/airgap/published-go";
+import { StepCache } from "@resontech/airgap/step-cache";
 
 const run = promisify(execFile);
 const TYPE = "application/vnd.oci.image";
@@ -48,13 +51,12 @@ export async function writeImageLayout(
   return manifest.digest;
 }
 
-/** A static Go program, built into the image's root as `file`. */
+/** A static Go program, built once on this machine, in the image's root as `file`. */
 export async function buildProgram(source: string, root: string, file: string): Promise<void> {
   for (const folder of ["usr/bin", "tmp", "etc", "app", "rt", "var/tmp", "srv"])
     mkdirSync(join(root, folder), { recursive: true });
-  await run("go", ["build", "-trimpath", "-o", join(root, file), "."], {
-    ...{ cwd: source, env: { ...process.env, CGO_ENABLED: "0" } },
-  });
+  const built = await buildOwnGo(new StepCache(DEFAULT_CACHE), source, basename(source));
+  copyFileSync(built, join(root, file));
 }
 
 /** An image whose program answers HTTP on 127.0.0.1, at the port that `PORT` says. */

@@ -4,7 +4,7 @@ import swagger from "@fastify/swagger";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { ApiError } from "./api-error.ts";
 import { credentialOf } from "./authorization/caller.ts";
-import { makeApi } from "./http/make-api.ts";
+import { makeApi, type SchemasCompiled } from "./http/make-api.ts";
 import { authentication, type AuthenticationOptions } from "./http/authentication.ts";
 import { authorization } from "./http/authorization.ts";
 import { leaveSocket } from "./http/leave-socket.ts";
@@ -83,6 +83,7 @@ export type AppDeps = AuditDeps &
     readiness: ReadinessChecks;
     logger: FastifyBaseLogger;
     limits?: Partial<typeof DEFAULT_LIMITS>;
+    schemasCompiled?: SchemasCompiled;
   };
 
 const DEFAULT_LIMITS = {
@@ -95,13 +96,17 @@ const DEFAULT_LIMITS = {
 /** The caller listens, and closes. */
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const limits = { ...DEFAULT_LIMITS, ...deps.limits };
-  const app = await makeApi(deps.logger, {
-    bodyLimit: limits.bodyBytes,
-    // The front door ends connections that it needs no more; one that ends on this side could meet a request on its way.
-    keepAliveTimeout: 0,
-    forceCloseConnections: "idle",
-    return503OnClosing: false,
-  });
+  const app = await makeApi(
+    deps.logger,
+    {
+      bodyLimit: limits.bodyBytes,
+      // The front door ends connections that it needs no more; one that ends on this side could meet a request on its way.
+      keepAliveTimeout: 0,
+      forceCloseConnections: "idle",
+      return503OnClosing: false,
+    },
+    deps.schemasCompiled,
+  );
   await app.register(peerAddress);
   await app.register(leaveSocket);
   await app.register(requestMetrics, deps);

@@ -3,7 +3,7 @@
  * a key, and nobody's requests are counted.
  */
 import { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
-import { makeApi } from "./http/make-api.ts";
+import { makeApi, type SchemasCompiled } from "./http/make-api.ts";
 import { authorization, authorize } from "./http/authorization.ts";
 import { type AuditDeps, requestAudit } from "./http/request-audit.ts";
 import { nodeRoutes, type NodeRoutesDeps } from "./http/routes/nodes.ts";
@@ -29,7 +29,7 @@ export type ControlAppDeps = AuditDeps &
   OperatorProjectDeps &
   OperatorUserDeps &
   NodeRoutesDeps &
-  ProjectCreationDeps & { logger: FastifyBaseLogger };
+  ProjectCreationDeps & { logger: FastifyBaseLogger; schemasCompiled?: SchemasCompiled };
 
 /** Of an order for all nodes by name, or an image's program. */
 const MAX_BODY_BYTES = 512 * 1024;
@@ -38,13 +38,17 @@ const MAX_FIELD = 640;
 
 /** The caller listens, and closes. */
 export async function buildControlApp(deps: ControlAppDeps): Promise<FastifyInstance> {
-  const app = await makeApi(deps.logger, {
-    bodyLimit: MAX_BODY_BYTES,
-    routerOptions: { maxParamLength: MAX_FIELD },
-    // Names of people stand in paths.
-    logController: new LogController({ disableRequestLogging: true }),
-    forceCloseConnections: true,
-  });
+  const app = await makeApi(
+    deps.logger,
+    {
+      bodyLimit: MAX_BODY_BYTES,
+      routerOptions: { maxParamLength: MAX_FIELD },
+      // Names of people stand in paths.
+      logController: new LogController({ disableRequestLogging: true }),
+      forceCloseConnections: true,
+    },
+    deps.schemasCompiled,
+  );
   // Every request comes from this host.
   await app.register(requestAudit, { ...deps, sourceOf: () => null });
   await app.register(operatorAuthentication);

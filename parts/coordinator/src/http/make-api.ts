@@ -15,15 +15,24 @@ import { errorBody } from "../api-error.ts";
 import { answerClientError } from "./client-errors.ts";
 import { errorReplies } from "./error-replies.ts";
 import { routeDeclarations } from "./route-config.ts";
+import { serializersWhenUsed, validatorsWhenUsed } from "./schemas-when-used.ts";
 import { schemaValidators } from "./validation.ts";
+
+/** When schemas of routes are compiled; a test has all of them compiled, so that none is wrong. */
+export type SchemasCompiled = "at start" | "when used";
 
 /** @param options beside those that hold for every API */
 export async function makeApi(
   logger: FastifyBaseLogger,
   options: FastifyServerOptions,
+  compiled: SchemasCompiled = "when used",
 ): Promise<FastifyInstance> {
+  const isLazy = compiled === "when used";
   const app = Fastify({
     ...options,
+    ...(isLazy
+      ? { schemaController: { compilersFactory: { buildSerializer: serializersWhenUsed } } }
+      : {}),
     loggerInstance: logger,
     genReqId: () => randomUUID(),
     // A caller's own id could carry anything into the log.
@@ -34,7 +43,8 @@ export async function makeApi(
     frameworkErrors: refuseAddress,
     requestTimeout: 60_000,
   }).withTypeProvider<TypeBoxTypeProvider>() as unknown as FastifyInstance;
-  app.setValidatorCompiler(schemaValidators());
+  const validators = schemaValidators();
+  app.setValidatorCompiler(isLazy ? validatorsWhenUsed(validators) : validators);
   app.addSchema(ErrorReply);
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);

@@ -1,6 +1,9 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
+import {
+  COORDINATOR_NODE_FLAGS,
+  type CoordinatorConfig,
+} from "@resontech/contracts/coordinator-config";
 import type { S3Credentials } from "../../src/storage/s3-transport.ts";
 
 export type CoreProcessOptions = { config: CoordinatorConfig; admin: S3Credentials };
@@ -23,7 +26,7 @@ export class KilledCore {
     const child = fork(
       new URL("./core-process.ts", import.meta.url),
       [JSON.stringify(this.#options)],
-      { execArgv: [] },
+      { execArgv: [...COORDINATOR_NODE_FLAGS] },
     );
     child.on("message", (message: Message) => {
       if (message.kind === "error") this.errors.push(message.message);
