@@ -46,19 +46,19 @@ export function cpuMsOfStat(text: string): number | null {
 
 /** `cpuacct.usage` of version 1. */
 export function cpuMsOfUsage(text: string): number | null {
-  const nanos = countOf(text);
+  const nanos = readCount(text);
   return nanos === null ? null : Math.round(nanos / NANO_OF_MS);
 }
 
 /** A file of one number. "max" is no number. */
-export function countOf(text: string): number | null {
+export function readCount(text: string): number | null {
   const trimmed = text.trim();
   return /^\d+$/.test(trimmed) ? Number(trimmed) : null;
 }
 
 /** A limit; null where there is none. */
 export function limitOf(text: string): number | null {
-  const limit = countOf(text);
+  const limit = readCount(text);
   return limit === null || limit >= NO_LIMIT ? null : limit;
 }
 

@@ -6,7 +6,7 @@ import type { RunUsage } from "../../../decisions/run-usage.ts";
 import {
   controlGroupPlaces,
   type ControlGroupPlaces,
-  countOf,
+  readCount,
   cpuMsOfStat,
   cpuMsOfUsage,
   diskBytesOfBlkio,
@@ -59,7 +59,7 @@ export class ContainerUsage {
     return known({
       cpuMs: cpu === null ? null : (cpu.isOf2 ? cpuMsOfStat : cpuMsOfUsage)(cpu.text),
       memoryBytes: workingSetOf(this.memoryBytes(), stat?.text ?? ""),
-      memoryPeakBytes: peak === null ? null : countOf(peak.text),
+      memoryPeakBytes: peak === null ? null : readCount(peak.text),
       memoryLimitBytes: limit === null ? null : limitOf(limit.text),
       ...{ diskReadBytes: disks?.read ?? null, diskWrittenBytes: disks?.written ?? null },
       ...{ networkReceivedBytes: sent?.received ?? null, networkSentBytes: sent?.sent ?? null },
@@ -69,7 +69,7 @@ export class ContainerUsage {
   /** All memory that counts to its limit, cached files included; null where that is not known. One file: it may be asked each second. */
   memoryBytes(): number | null {
     const memory = this.#read("memory");
-    return memory === null ? null : countOf(memory.text);
+    return memory === null ? null : readCount(memory.text);
   }
 
   #read(name: keyof typeof FILES): { text: string; isOf2: boolean } | null {

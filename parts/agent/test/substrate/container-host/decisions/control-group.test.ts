@@ -2,7 +2,7 @@
 import t from "tap";
 import {
   controlGroupPlaces,
-  countOf,
+  readCount,
   cpuMsOfStat,
   cpuMsOfUsage,
   diskBytesOfBlkio,
@@ -56,7 +56,7 @@ t.test("no limit is no number", async (t) => {
   t.equal(limitOf("4739342336\n"), 4_739_342_336);
   t.equal(limitOf("max\n"), null);
   t.equal(limitOf("9223372036854771712\n"), null);
-  t.equal(countOf(""), null);
+  t.equal(readCount(""), null);
 });
 
 t.test("bytes of a member's own disk count once", async (t) => {
