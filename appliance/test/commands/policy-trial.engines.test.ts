@@ -15,9 +15,10 @@ import type { AskOperator } from "@resontech/contracts/operator-routes";
 import t, { type Test } from "tap";
 import { showPolicies, tryPolicies } from "../../src/commands/policy-trial.ts";
 import { Layout } from "@resontech/frame/layout";
+import { shippedProgram } from "@resontech/house/shipped-program";
 
 const REPOSITORY = join(import.meta.dirname, "..", "..", "..");
-const PROGRAM = join(REPOSITORY, "parts", "coordinator", "src", "policy-trial", "main.ts");
+const PROGRAM = shippedProgram("policy-trial");
 
 function release(t: Test): { layout: Layout; next: string } {
   const root = mkdtempSync(join(tmpdir(), "rta-"));

@@ -162,7 +162,7 @@ const auditd = new AuditdFixture(join(dir, "audit"), {
     },
   ],
 });
-auditd.init();
+await auditd.makeLog();
 await auditd.start();
 t.teardown(() => auditd.stop("SIGKILL"));
 

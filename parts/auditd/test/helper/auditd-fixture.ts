@@ -72,11 +72,8 @@ export class AuditdFixture {
   /** The same log as {@link init} makes, without a process: for tests of what comes after. It knows the true time alone. */
   async makeLog(): Promise<void> {
     if (this.clockMs !== null) throw new Error("a log of another day is made by init()");
-    const [{ loadConfig }, { initLog }] = await Promise.all([
-      import("../../src/config.ts"),
-      import("../../src/init.ts"),
-    ]);
-    await initLog(await loadConfig(this.configFile));
+    const { makeLog } = await import("./make-log.ts");
+    await makeLog(this.configFile);
   }
 
   /** Resolves when it listens; rejects with its output when it ends before. */

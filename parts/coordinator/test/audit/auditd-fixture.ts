@@ -1,13 +1,12 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
+import { makeLog } from "@resontech/auditd/testing/make-log";
 import { shippedProgram } from "@resontech/house/shipped-program";
 import { isListening } from "@resontech/house/is-listening";
 
-const run = promisify(execFile);
 const MAIN = shippedProgram("auditd");
 
 export type AuditdFixture = AsyncDisposable & {
@@ -56,7 +55,7 @@ export async function startAuditd(
   };
   const configFile = join(dir, "auditd.json");
   writeFileSync(configFile, JSON.stringify(config), { mode: 0o400 });
-  await run(process.execPath, [MAIN, "init", "--config", configFile]);
+  await makeLog(configFile);
   let child: ChildProcess | null = null;
   const fixture: AuditdFixture = {
     gateSocket,

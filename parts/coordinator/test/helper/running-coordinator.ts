@@ -135,7 +135,7 @@ export class RunningCoordinator implements AsyncDisposable {
     }));
     const needsMore = options.vault === true || options.front === true;
     const auditd = new AuditdFixture(auditRoot, needsMore ? { producers } : {});
-    auditd.init();
+    await auditd.makeLog();
     await auditd.start();
     stack.defer(async () => void (await auditd.stop("SIGKILL")));
     mkdirSync(join(dir, "run"), { mode: 0o700 });

@@ -106,7 +106,7 @@ export class RunningGateway implements AsyncDisposable {
       // As the appliance has it.
       checkpointMs: 500,
     });
-    auditd.init();
+    await auditd.makeLog();
     await auditd.start();
     stack.defer(async () => void (await auditd.stop("SIGKILL")));
     const callsDir = join(dir, CALLS_FOLDER);

@@ -68,7 +68,7 @@ export class TestGateway implements AsyncDisposable {
     const auditd = new AuditdFixture(join(this.#dir, "audit"), {
       producers: [{ name: "serving", family: "serving", socket: auditSocket, gid: null }],
     });
-    auditd.init();
+    await auditd.makeLog();
     await auditd.start();
     this.#cleanup.defer(async () => void (await auditd.stop("SIGKILL")));
     const serving = await openServing(

@@ -104,7 +104,7 @@ export class RunningFront implements AsyncDisposable {
     const [ca, binary, port] = await Promise.all([makeTestCa(dir), ensureEngine("s3"), freePort()]);
     const running = new RunningFront(dir, ca, binary, port, options);
     try {
-      running.auditd.init();
+      await running.auditd.makeLog();
       await Promise.all([
         running.auditd.start(),
         running.startEngine(),
