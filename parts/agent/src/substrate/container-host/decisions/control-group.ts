@@ -84,17 +84,6 @@ export function diskBytesOfIoStat(text: string): DiskBytes {
   );
 }
 
-/** `blkio.throttle.io_service_bytes_recursive` of version 1: `8:0 Read 1`. */
-export function diskBytesOfBlkio(text: string): DiskBytes {
-  return sumOfDisks(
-    text.split("\n").map((line) => {
-      const [, major = "", what = "", bytes = "0"] = /^(\d+):\d+ (\w+) (\d+)$/.exec(line) ?? [];
-      const count = Number(bytes);
-      return { major, read: what === "Read" ? count : 0, written: what === "Write" ? count : 0 };
-    }),
-  );
-}
-
 /** A member's disk is a file behind a loop device. Newer kernels count its bytes there and again on the disk beneath, older ones there alone. */
 function sumOfDisks(lines: readonly (DiskBytes & { major: string })[]): DiskBytes {
   const sum = (of: "read" | "written"): number => {

@@ -9,7 +9,6 @@ import {
   readCount,
   cpuMsOfStat,
   cpuMsOfUsage,
-  diskBytesOfBlkio,
   diskBytesOfIoStat,
   limitOf,
   workingSetOf,
@@ -26,10 +25,8 @@ const FILES = {
   memoryStat: { controller: "memory", of2: "memory.stat", of1: "memory.stat" },
   memoryPeak: { controller: "memory", of2: "memory.peak", of1: "memory.max_usage_in_bytes" },
   memoryLimit: { controller: "memory", of2: "memory.max", of1: "memory.limit_in_bytes" },
-  disk: {
-    ...{ controller: "blkio", of2: "io.stat" },
-    of1: "blkio.throttle.io_service_bytes_recursive",
-  },
+  // Version 1 leaves out what the kernel writes later, which is nearly all: it has no such controller, and nothing is told.
+  disk: { controller: "io", of2: "io.stat", of1: "io.stat" },
 } as const;
 
 export class ContainerUsage {
@@ -53,8 +50,7 @@ export class ContainerUsage {
     const network = this.#proc("net/dev");
     const peak = this.#read("memoryPeak");
     const limit = this.#read("memoryLimit");
-    const disks =
-      disk === null ? null : (disk.isOf2 ? diskBytesOfIoStat : diskBytesOfBlkio)(disk.text);
+    const disks = disk === null ? null : diskBytesOfIoStat(disk.text);
     const sent = network === null ? null : networkBytesOf(network);
     return known({
       cpuMs: cpu === null ? null : (cpu.isOf2 ? cpuMsOfStat : cpuMsOfUsage)(cpu.text),

@@ -5,7 +5,6 @@ import {
   readCount,
   cpuMsOfStat,
   cpuMsOfUsage,
-  diskBytesOfBlkio,
   diskBytesOfIoStat,
   limitOf,
   workingSetOf,
@@ -66,10 +65,4 @@ t.test("bytes of a member's own disk count once", async (t) => {
   const newer = "7:0 rbytes=1000 wbytes=5000 rios=1\n8:0 rbytes=1300 wbytes=5100 rios=4\n";
   t.same(diskBytesOfIoStat(newer), { read: 1300, written: 5100 });
   t.same(diskBytesOfIoStat(""), { read: 0, written: 0 }, "nothing was read yet");
-});
-
-t.test("version 1 tells them line by line", async (t) => {
-  const text = "8:0 Read 4096\n8:0 Write 8192\n8:0 Sync 12288\n254:0 Read 1\nTotal 12289\n";
-  t.same(diskBytesOfBlkio(text), { read: 4097, written: 8192 });
-  t.same(diskBytesOfBlkio("Total 0\n"), { read: 0, written: 0 });
 });
