@@ -17,6 +17,7 @@ t.test("a value is told in its unit, with no more digits than help", async (t) =
   t.equal(inUnit("watts", 309.6), "310 W");
   t.equal(inUnit("cores", 1), "1 core");
   t.equal(inUnit("cores", 2.6), "2.6 cores");
+  t.equal(inUnit("cores", 0.494_21), "0.49 cores");
   t.equal(inUnit("number", 0.123456), "0.1235");
   t.equal(inUnit("number", 3.2e-7), "3.20e-7");
   t.equal(inUnit("number", 0), "0");

@@ -28,10 +28,15 @@ export function inUnit(unit: Unit, value: number): string {
     case "cores":
     case "devices":
     case "workers":
-      return value === 1 ? `1 ${unit.slice(0, -1)}` : `${short(value)} ${unit}`;
+      return value === 1 ? `1 ${unit.slice(0, -1)}` : `${hundredths(value)} ${unit}`;
     case "number":
       return short(value);
   }
+}
+
+/** Of what is counted, a hundredth is as fine as anybody needs. */
+function hundredths(value: number): string {
+  return String(Number(value.toFixed(2)));
 }
 
 /** Four digits, and no more than the value has: the wide and the tiny in powers of ten. */
