@@ -38,6 +38,12 @@ export function replaceFileNow(
   syncNow(dirname(path));
 }
 
+/** Takes a file away for good: after a power cut it is not back. A file that is not there is away already. */
+export function removeFileNow(path: string): void {
+  rmSync(path, { force: true });
+  syncNow(dirname(path));
+}
+
 /** Makes a file's content, or a folder's list of entries, outlive a power cut. */
 export function syncNow(path: string): void {
   const fd = openSync(path, "r");

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { replaceFileNow } from "../src/durable-file-now.ts";
+import { removeFileNow, replaceFileNow } from "../src/durable-file-now.ts";
 
 t.test(
   "a file is replaced as a whole, with its mode whatever the umask, and nothing is left beside it",
@@ -32,5 +32,17 @@ t.test(
     t.equal(readFileSync(path, "utf8"), "second");
     t.equal(readFileSync(join(folder, "other"), "utf8"), "untouched");
     t.same(readdirSync(folder).sort(), ["other", "state"]);
+  },
+);
+
+t.test(
+  "a file is taken away, a second time too, and a folder that is not there is told",
+  async (t) => {
+    const folder = t.testdir({ schedule: "hourly", other: "stays" });
+    for (const _ of [1, 2]) {
+      removeFileNow(join(folder, "schedule"));
+      t.same(readdirSync(folder), ["other"]);
+    }
+    t.throws(() => removeFileNow(join(folder, "missing", "schedule")), { code: "ENOENT" });
   },
 );

@@ -1,5 +1,6 @@
 /** `etc/backup-schedule.json`: which backups the supervisor takes by itself. No secret is in it. */
-import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { removeFileNow } from "@resontech/frame/durable-file-now";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { ConfigInvalidError } from "../config/load-config.ts";
@@ -39,7 +40,7 @@ export function readBackupSchedule(layout: Layout): (BackupSchedule & { setAtMs:
 /** Writes the schedule; null removes the one that was set. */
 export function writeBackupSchedule(layout: Layout, schedule: BackupSchedule | null): void {
   const file = layout.backupScheduleFile;
-  if (schedule === null) rmSync(file, { force: true });
+  if (schedule === null) removeFileNow(file);
   else writeOwned(file, `${JSON.stringify(schedule, null, 2)}\n`, ROOT, 0o644);
 }
 

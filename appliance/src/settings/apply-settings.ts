@@ -2,7 +2,8 @@
  * Makes what is set as a file has it. Each file is replaced whole; a command that is cut leaves some of them as they were, and the same command again
  * finishes.
  */
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { removeFileNow } from "@resontech/frame/durable-file-now";
 import { secretOf, userOf } from "@resontech/frame/define-part";
 import { partNamed } from "@resontech/frame/part-facts";
 import { loadConfig } from "../config/load-config.ts";
@@ -42,7 +43,7 @@ export function applySettings(
   const { config, layout, parts } = context;
   for (const { part, file, value } of settingsOf(document)) {
     const path = layout.setting(file);
-    if (value === null) rmSync(path, { force: true });
+    if (value === null) removeFileNow(path);
     else {
       const owner = readableBy(userOf(config, partNamed(parts, part)));
       writeOwned(path, `${JSON.stringify(value, null, 2)}\n`, owner, 0o440);

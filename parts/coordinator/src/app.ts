@@ -17,6 +17,7 @@ import { auditQuestionRoutes } from "./http/routes/audit-questions.ts";
 import { auditRoutes, type AuditRoutesDeps } from "./http/routes/audit.ts";
 import { bucketRoutes, type BucketRoutesDeps } from "./http/routes/bucket.ts";
 import { dashboardRoutes, type DashboardRoutesDeps } from "./http/routes/dashboard.ts";
+import { withDefaultsOptional } from "./http/decisions/published-fields.ts";
 import { healthRoutes, type ReadinessChecks } from "./http/routes/health.ts";
 import { jobMailRoutes } from "./http/routes/job-mails.ts";
 import {
@@ -143,7 +144,14 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
       security: [{ platformKey: [] }],
     },
     transform: ({ schema, url, route }) => ({
-      schema: { ...schema, ...publishedAudit(route.config?.audit) },
+      schema: {
+        ...schema,
+        ...(schema?.querystring === undefined
+          ? {}
+          : { querystring: withDefaultsOptional(schema.querystring) }),
+        ...(schema?.body === undefined ? {} : { body: withDefaultsOptional(schema.body) }),
+        ...publishedAudit(route.config?.audit),
+      },
       url,
     }),
     refResolver: {

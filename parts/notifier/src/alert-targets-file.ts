@@ -1,5 +1,6 @@
 /** `etc/alerts.json`, and beside the notifier's certificate the secret and the authority of each target. */
-import { readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { removeFileNow } from "@resontech/frame/durable-file-now";
 import { join } from "node:path";
 import { replaceFileNow } from "@resontech/frame/durable-file-now";
 import { Value } from "typebox/value";
@@ -49,7 +50,7 @@ export function forgetAlertTarget(place: TargetsPlace, name: string): boolean {
   const targets = before.filter((one) => one.name !== name);
   if (targets.length === before.length) return false;
   write(place, targets);
-  for (const file of [secretFile(place, name), caFile(place, name)]) rmSync(file, { force: true });
+  for (const file of [secretFile(place, name), caFile(place, name)]) removeFileNow(file);
   return true;
 }
 

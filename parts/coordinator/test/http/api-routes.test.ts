@@ -43,6 +43,37 @@ t.test("each route of the table stands in the OpenAPI document under the same pa
   }
 });
 
+t.test("the document asks for no field that the appliance fills in", async (t) => {
+  type Schema = { required?: string[]; properties?: Record<string, { default?: unknown }> };
+  type Operation = {
+    parameters?: { name: string; in: string; required?: boolean; schema: { default?: unknown } }[];
+    requestBody?: { content: Record<string, { schema: Schema }> };
+  };
+  const reply = await api.app.inject({ url: "/api/openapi.json" });
+  const { paths } = reply.json<{ paths: Record<string, Record<string, Operation>> }>();
+  const operations = Object.values(paths).flatMap((path) => Object.values(path));
+  const parameters = operations.flatMap((operation) => operation.parameters ?? []);
+  const filled = parameters.filter(({ schema }) => "default" in schema);
+  t.ok(filled.length > 5, "some have defaults");
+  t.same(
+    filled.filter(({ required }) => required === true).map(({ name }) => name),
+    [],
+  );
+  t.ok(
+    parameters.some((one) => one.in === "query" && one.required === true),
+    "others are needed still",
+  );
+  const bodies = operations.flatMap(({ requestBody }) =>
+    Object.values(requestBody?.content ?? {}).map(({ schema }) => schema),
+  );
+  t.same(
+    bodies.flatMap(({ required = [], properties = {} }) =>
+      required.filter((name) => "default" in (properties[name] ?? {})),
+    ),
+    [],
+  );
+});
+
 t.test("another path, answer, body or query of a route is another table", async (t) => {
   const text = (route: DeclaredRoute) => apiRoutesText([route], contracts);
   const list = routeOf("GET /api/jobs");

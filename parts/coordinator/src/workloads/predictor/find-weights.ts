@@ -169,10 +169,13 @@ async function find(
   return { bucket, key, versionId, etag, sizeBytes, sha256: null };
 }
 
+/** What the store says of a name that is no key, or none that it has. A refusal says nothing of what is there. */
+const NO_SUCH = [400, 404];
+
 /** Asks for an object's version; null also for what the store takes for no key. */
 async function statOf({ store, bucket }: WeightsPlace, key: string) {
   return await store.stat(bucket, key).catch((error: unknown) => {
-    if (error instanceof S3ResponseError && error.status < 500) return null;
+    if (error instanceof S3ResponseError && NO_SUCH.includes(error.status)) return null;
     throw error;
   });
 }

@@ -1,5 +1,6 @@
 /** Which weights a deployment gets where its folder has none of the name. */
 import t from "tap";
+import { S3ResponseError } from "../../../src/storage/s3-transport.ts";
 import { findWeights, type WeightsPlace } from "../../../src/workloads/predictor/find-weights.ts";
 
 const none = () => Promise.resolve(null);
@@ -31,6 +32,18 @@ t.test("a name that is not among the files of model/ is a mistake", async (t) =>
   await t.rejects(findWeights(template, place("model/other.pt")), missing);
   await t.rejects(findWeights({ ...template, modelPath: "classifier.pt" }, place()), missing);
   await t.rejects(findWeights({ ...template, engine: "llama.cpp" }, place()), missing);
+});
+
+t.test("a store that refuses is no store without the weights", async (t) => {
+  const answering = (status: number): WeightsPlace => ({
+    ...place(),
+    store: { stat: () => Promise.reject(new S3ResponseError("Any", status, "an answer")) },
+  });
+  const named = { engine: "llama.cpp", modelPath: "/models/chat.gguf" } as const;
+  for (const status of [400, 404])
+    await t.rejects(findWeights(named, answering(status)), { code: "weights_missing" });
+  for (const status of [403, 503])
+    await t.rejects(findWeights(named, answering(status)), { status, code: "Any" });
 });
 
 t.test("vLLM reads the files of a whole model of the hub, and none of its code", async (t) => {
