@@ -10,8 +10,6 @@ import { Words } from "../../ui/words.tsx";
 import { figuresOfUse } from "../job/use-plots.ts";
 
 const ASKED_EVERY_MS = 60_000;
-/** An appliance that keeps no such curves, and a person who may not see them. */
-const NOTHING = [403, 404];
 
 /** How busy devices, processors, memory and disks were in the last day. @param node absent: all nodes */
 export function NodesUse({ node }: { node?: string }) {
@@ -25,8 +23,7 @@ export function NodesUse({ node }: { node?: string }) {
   });
   if (use.isPending) return <Skeleton rows={4} />;
   if (use.isError) {
-    const { status, code, message, hint } = asProblem(use.error);
-    if (NOTHING.includes(status)) return null;
+    const { code, message, hint } = asProblem(use.error);
     // All else on the page is as it should be.
     if (code === "figures_away")
       return (

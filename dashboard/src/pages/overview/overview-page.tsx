@@ -15,6 +15,7 @@ export function OverviewPage() {
   const mayList = useMay("job.list");
   const mayStatus = useMay("appliance.status");
   const mayFleet = useMay("fleet.read");
+  const mayNodes = useMay("node.list");
   const mayApprove = useMay("approval.list");
   return (
     <>
@@ -30,7 +31,7 @@ export function OverviewPage() {
           {mayList ? <Endpoints /> : null}
         </PanelStack>
       </PanelGrid>
-      {mayFleet ? <NodesUse /> : null}
+      {mayNodes ? <NodesUse /> : null}
     </>
   );
 }
