@@ -81,7 +81,7 @@ t.test(
     await admin.goTo("Appliance");
     process.kill(pid, "SIGSTOP");
     try {
-      await page.getByText(/ is silent for \d+ s/).waitFor();
+      await page.getByText(/: silent for \d+/).waitFor();
       await admin.goTo("Nodes");
       await page.getByText("silent").first().waitFor();
     } finally {
