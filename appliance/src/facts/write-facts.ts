@@ -125,7 +125,8 @@ export async function writeFacts(
     try {
       const ofParts = await factsOfParts({ layout, parts: declared });
       const parts = status();
-      runc ??= readOwnRunc(context);
+      // An engine that does not answer is not asked again: the supervisor waits for it meanwhile.
+      if (runc === undefined) runc = readOwnRunc(context);
       const found = await readStatusFacts(context, { parts, runc, health: null, isRunning: true });
       const facts = factsOf(
         layout,
