@@ -4,6 +4,7 @@ import { Ago, At, Lasted } from "../../ui/instant.tsx";
 import { State } from "../../ui/state.tsx";
 import type { StateWord } from "../../ui/state-word.ts";
 import { Table } from "../../ui/table.tsx";
+import { Words } from "../../ui/words.tsx";
 import { Runbook } from "./runbook.tsx";
 import { usePastAlerts } from "./use-host-history.ts";
 import styles from "./appliance.module.css";
@@ -31,7 +32,7 @@ export function Alerts({ alerts }: { alerts: HostReply["alerts"] }) {
             {summary} <Ago at={since} />
           </span>
           <span className={styles["todo"]}>
-            {todo}
+            <Words text={todo} />
             <Runbook name={runbook} />
           </span>
         </li>

@@ -1,6 +1,7 @@
 import type { ApplianceReply } from "@resontech/contracts/http-appliance";
 import { Link } from "wouter";
 import { State } from "../../ui/state.tsx";
+import { Words } from "../../ui/words.tsx";
 import { findingLink } from "./finding-link.ts";
 import styles from "./appliance.module.css";
 
@@ -26,7 +27,7 @@ export function FindingList({ findings }: { findings: ApplianceReply["findings"]
             />
             <span>{what}</span>
             <span className={styles["todo"]}>
-              {todo}
+              <Words text={todo} />
               {link === null ? null : (
                 <>
                   {" · "}
