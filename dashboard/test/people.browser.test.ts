@@ -142,7 +142,17 @@ t.test(
       ]);
     await set(true);
     t.equal(await inForce(), true);
+    const answer = Promise.withResolvers<void>();
+    await page.route("**/api/projects", async (route) => {
+      await answer.promise;
+      await route.continue();
+    });
     await page.reload();
+    await members.waitFor();
+    t.equal(await fails.count(), 0, "before the answer the page tells no state");
+    answer.resolve();
+    t.ok(await fails.isChecked());
+    await page.unroute("**/api/projects");
     await set(false);
     t.equal(await inForce(), false);
   },

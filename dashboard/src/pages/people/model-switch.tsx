@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { Failure } from "../../ui/notice.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
 import { useAction } from "../../ui/use-action.ts";
 
 const PROJECTS = ["projects"];
@@ -30,14 +31,16 @@ export function ModelSwitch({ project }: { project: { id: string; name: string }
   if (projects.isError)
     return <Failure error={projects.error} retry={() => void projects.refetch()} />;
   const own = projects.data?.find(({ id }) => id === project.id);
+  // An empty box before the answer would tell that nothing is refused.
+  if (own === undefined) return <Skeleton rows={1} />;
   return (
     <>
       <p>
         <label>
           <input
             type="checkbox"
-            checked={wanted ?? own?.refusesNonFinite === true}
-            disabled={own === undefined || change.isBusy}
+            checked={wanted ?? own.refusesNonFinite}
+            disabled={change.isBusy}
             onChange={({ target }) => change.run(target.checked)}
           />{" "}
           A model with weights that are no numbers (NaN or infinite) fails its job in {project.name}
