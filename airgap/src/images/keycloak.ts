@@ -1,5 +1,7 @@
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { KEYCLOAK_THEMES } from "@resontech/keycloak/themes";
 import { command } from "../cache/command.ts";
 import { resultId, type StepCache } from "../cache/step-cache.ts";
 import { fetchMaven } from "../fetch/maven.ts";
@@ -58,9 +60,10 @@ export async function buildKeycloak(cache: StepCache, lock: LockFile): Promise<s
       rmSync(tree, { recursive: true });
     },
   );
+  const theme = await themeLayer(cache, epoch);
   return await cache.step(
     "image keycloak",
-    { root: resultId(root), layer: resultId(layer), REVISION },
+    { root: resultId(root), layer: resultId(layer), theme: resultId(theme), REVISION },
     async (into) => {
       writeImage(
         into,
@@ -82,9 +85,32 @@ export async function buildKeycloak(cache: StepCache, lock: LockFile): Promise<s
             workingDir: "/opt/keycloak",
           },
         },
-        [readLayer(root), readLayer(layer)],
+        [readLayer(root), readLayer(layer), readLayer(theme)],
         epoch,
       );
+    },
+  );
+}
+
+/** How its pages look: a layer of its own, so that another colour compiles no Keycloak. */
+async function themeLayer(cache: StepCache, epoch: number): Promise<string> {
+  const files = readdirSync(KEYCLOAK_THEMES, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .toSorted();
+  const contents = files.map((file) => [
+    file.slice(KEYCLOAK_THEMES.length),
+    createHash("sha256").update(readFileSync(file)).digest("hex"),
+  ]);
+  return await cache.step(
+    "layer keycloak themes",
+    { contents, epoch, LAYER_REVISION },
+    async (into) => {
+      const tree = join(into, "tree");
+      cpSync(KEYCLOAK_THEMES, join(tree, "opt", "keycloak", "themes"), { recursive: true });
+      await command("chmod", ["-R", "a+rX,go-w", tree]);
+      await packLayer(tree, into, epoch);
+      rmSync(tree, { recursive: true });
     },
   );
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { KeycloakAdmin } from "@resontech/keycloak/admin-api";
 import type { KeycloakAddress } from "@resontech/keycloak/address";
+import { KEYCLOAK_THEMES } from "@resontech/keycloak/themes";
 
 const START_MS = 180_000;
 /** Its temporary administrator. */
@@ -53,6 +54,7 @@ export async function launchKeycloak({
       `--truststore-paths=${trusted.join(",")}`,
       `--hostname=${address.origin}`,
       "--proxy-headers=xforwarded",
+      `--spi-theme--folder--dir=${KEYCLOAK_THEMES}`,
       // Of one that asks for certificates.
       `--https-trust-store-file=${join(dir, "server.crt")}`,
     ],
