@@ -29,7 +29,7 @@ t.test("an answer that comes late, or not at all, does not end the wait", async 
       { status: "RUNNING", state: "RUNNING" },
     ]);
     t.equal(await waitUntilReady(find, (text) => said.push(text), fast), "RUNNING", code);
-    t.match(said, ["QUEUED: needs 1 workers", /does not answer/]);
+    t.match(said, ["waiting: needs 1 workers", /does not answer/]);
     t.equal(said.length, 2, "the same is said once");
   }
 });

@@ -55,7 +55,7 @@ t.test("a folder is deployed, waited for, and answers whoever has the key", asyn
   });
   t.equal(await running.s3.store.stat(user.bucketAlias, "inference_jobs/echo/README.md"), null);
 
-  t.match(await run("infer", "ls"), { code: 0, out: new RegExp(`${id} +echo +RUNNING +1 `) });
+  t.match(await run("infer", "ls"), { code: 0, out: new RegExp(`${id} +echo +running +1 `) });
   t.match(JSON.parse((await run("infer", "ls", "--json")).out), { id, ready: 1 });
   t.match(await run("jobs", "ls"), { code: 0, out: "" }, "it is no job");
 

@@ -33,13 +33,13 @@ t.test("a job is listed, watched, followed and cancelled from a shell", async (t
   const id = String(submitted.body["id"]);
   const watched = new Shell(env, "jobs", "watch", id);
   const followed = new Shell(env, "jobs", "logs", "-f", id);
-  await watched.until(/QUEUED|RESERVED|PROVISIONING/);
+  await watched.until(/waiting|starting/);
   const members = await agent.desiredOf(id, 3);
   const [server, client] = members as [(typeof members)[0], (typeof members)[0]];
   await agent.bringUp(members);
   await agent.report(server, { kind: "job-started", nvflareJob: "nv-1" });
   await agent.report(server, { kind: "round-started", round: 0, numRounds: 3 });
-  await watched.until(/RUNNING\n/);
+  await watched.until(/running\n/);
   await watched.until(/round 0 of 3\n/);
   const print = (offset: number, text: string) =>
     agent.tail({
@@ -50,7 +50,7 @@ t.test("a job is listed, watched, followed and cancelled from a shell", async (t
   await print(10, "\u001b[2Jé two\n");
   await followed.until(/\\u\{1b\}\[2Jé two\n/);
 
-  t.match(await run("jobs", "ls", "--state", "RUNNING"), { code: 0, out: /digits +RUNNING +0\/3/ });
+  t.match(await run("jobs", "ls", "--state", "RUNNING"), { code: 0, out: /digits +running +0\/3/ });
   t.match(await run("jobs", "ls", "--state", "-RUNNING"), { code: 0, out: "" });
 
   t.match(await run("jobs", "use", id), { code: 1, out: "", said: /figures_away: .*Prometheus/ });
@@ -63,7 +63,7 @@ t.test("a job is listed, watched, followed and cancelled from a shell", async (t
   t.match(watched.said, /not live: .*; trying again/);
 
   t.match(await run("jobs", "ls", "--text", "nothing"), { code: 0, out: "" });
-  t.match(await run("jobs", "show", id), { code: 0, out: /site-1 +RUNNING +node-a +cpu/ });
+  t.match(await run("jobs", "show", id), { code: 0, out: /site-1 +running +node-a +cpu/ });
   t.match(await run("jobs", "files", id), { code: 0, said: /left nothing yet/ });
   watched.kill();
   followed.kill();

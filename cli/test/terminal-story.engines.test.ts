@@ -124,7 +124,7 @@ t.test("it is watched to its end, and its log is followed", async (t) => {
     await terminal.until(/round 0 ended$/m);
   });
   t.equal(watched.code, 130);
-  t.match(watched.said.join("\n"), /^\d\d:\d\d:\d\dZ {2}RUNNING$/m);
+  t.match(watched.said.join("\n"), /^\d\d:\d\d:\d\dZ {2}running$/m);
   t.match(watched.said.join("\n"), /^\d\d:\d\d:\d\dZ {2}site-1 \{"accuracy": 0\.5\}$/m);
 
   // Whoever stops watching stops nothing else.
@@ -136,7 +136,7 @@ t.test("it is watched to its end, and its log is followed", async (t) => {
   t.ok(followed.said.includes(text.trimEnd()));
 
   const toTheEnd = await ran(`resontech jobs watch ${id}`, async () => {
-    await terminal.until(/^RUNNING$/m);
+    await terminal.until(/^running$/m);
     await agent.report(server, { kind: "finished" });
     await agent.upload(server, "model_out/checkpoint.pt", "the model");
     await agent.report(server, { kind: "outputs-uploaded", keys: ["model_out/checkpoint.pt"] });
@@ -150,7 +150,7 @@ t.test("it is watched to its end, and its log is followed", async (t) => {
     await agent.report(server, CLEAN);
   });
   t.equal(toTheEnd.code, 0);
-  t.match(toTheEnd.said.at(-1), /Z {2}SUCCEEDED$/);
+  t.match(toTheEnd.said.at(-1), /Z {2}finished$/);
   t.same(broken([...watched.said, ...followed.said, ...toTheEnd.said]), []);
 });
 
@@ -158,16 +158,16 @@ t.test("lists fit, and the model comes back", async (t) => {
   const listed = await ran("resontech jobs ls");
   t.equal(listed.code, 0);
   t.match(listed.said[0], /^JOB +NAME +STATE +ROUND +AGE +WHY$/);
-  t.match(listed.said[1], new RegExp(`^${id} +study +SUCCEEDED +1/3 `));
+  t.match(listed.said[1], new RegExp(`^${id} +study +finished +1/3 `));
   const shown = await ran(`resontech jobs show ${id}`);
-  t.match(shown.said.join("\n"), /^state +SUCCEEDED since /m);
+  t.match(shown.said.join("\n"), /^state +finished since /m);
   t.match(shown.said.join("\n"), /^rounds +1 of 3 done$/m);
   t.match(shown.said.join("\n"), /^model +of round 0, the final one$/m);
   const late = await ran(`resontech jobs cancel ${id}`);
   t.match(late.said.join(" "), new RegExp(`${id} had ended before: finished`));
   const bogus = await ran("resontech jobs ls --state BOGUS");
   t.equal(bogus.code, 2);
-  t.match(bogus.said.join(" "), /there is no state "BOGUS": say waiting, running/);
+  t.match(bogus.said.join(" "), /there is no state "BOGUS": say waiting, starting/);
   const files = await ran(`resontech jobs files ${id.slice(0, 10)}`);
   t.match(files.said.join("\n"), /model_out\/checkpoint\.pt/);
   t.same(broken([...listed.said, ...shown.said, ...files.said]), []);
@@ -190,9 +190,7 @@ t.test("exit codes say how it ended", async (t) => {
   t.equal(again.code, 0);
   const second = again.said.find((line) => line.startsWith("job-")) ?? "";
   const watched = await ran(`resontech jobs watch ${second}`, async () => {
-    await terminal.until(
-      new RegExp(`watch ${second}[^]*^(QUEUED|RESERVED|PROVISIONING|STAGING)`, "m"),
-    );
+    await terminal.until(new RegExp(`watch ${second}[^]*^(waiting|starting)`, "m"));
     await running.request("POST", `/api/tasks/${second}/cancel`, user.platformKey);
     for (const member of await agent.desired()) await agent.report(member, CLEAN);
   });

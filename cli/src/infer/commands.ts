@@ -8,10 +8,12 @@ import {
   INFERENCE_PATH,
 } from "@resontech/contracts/http-inference";
 import { isTerminal } from "@resontech/contracts/job-states";
+import { DEPLOYMENT_WORDS } from "@resontech/contracts/state-words";
 import { EXIT } from "@resontech/contracts/exit-codes";
 import type { Command } from "commander";
 import { age } from "../age.ts";
 import { getJson, sendJson } from "../api-client.ts";
+import { askedStates, STATE_HELP } from "../asked-states.ts";
 import { projectFilter, projectIdOf, projectOption, settingsInProject } from "../chosen-project.ts";
 import { CliError, UsageError } from "../cli-error.ts";
 import { printLogs } from "../jobs/follow-logs.ts";
@@ -140,13 +142,13 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
     const last = await waitUntilReady(() => find(settings(), id), say);
     if (last === "RUNNING") return say("it answers");
     process.exitCode = EXIT.notAsWanted;
-    say(`it is ${last}: resontech infer logs ${id} may say why`);
+    say(`it is ${DEPLOYMENT_WORDS[last]}: resontech infer logs ${id} may say why`);
   }
 
   infer
     .command("ls")
     .description("deployments that you may read, newest first")
-    .option("--state <states>", "with commas between them; one with a leading - is left out")
+    .option("--state <states>", STATE_HELP, askedStates)
     .addOption(projectFilter())
     .option("--text <text>", "part of a name, or of an id")
     .option("--limit <n>", "rows in all", countOf, 100)
@@ -154,7 +156,7 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
     .option("--json", "one JSON line for each deployment", false)
     .addHelpText(
       "after",
-      "\nExamples:\n  resontech infer ls --state RUNNING,QUEUED\n  resontech infer ls --wide",
+      "\nExamples:\n  resontech infer ls --state running,waiting\n  resontech infer ls --wide",
     )
     .action(
       async ({
@@ -182,7 +184,13 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
           table(
             wide ? [...HEAD, ...HEAD_WIDE] : HEAD,
             deployments.map((one) => [
-              ...[one.id, one.name, one.state, String(one.ready), age(one.createdAt, now)],
+              ...[
+                one.id,
+                one.name,
+                DEPLOYMENT_WORDS[one.state],
+                String(one.ready),
+                age(one.createdAt, now),
+              ],
               one.waitingFor ?? one.reason ?? "",
               ...(wide ? [one.owner, one.visibility, one.endpoint] : []),
             ]),

@@ -2,6 +2,7 @@
 import { ERROR_CATALOGUE } from "@resontech/contracts/error-catalogue";
 import type { DeploymentReply } from "@resontech/contracts/http-inference";
 import { isTerminal, type JobState } from "@resontech/contracts/job-states";
+import { DEPLOYMENT_WORDS } from "@resontech/contracts/state-words";
 import { CliError } from "../cli-error.ts";
 
 const LOOK_MS = 1_000;
@@ -30,7 +31,8 @@ export async function waitUntilReady(
       const { state, waitingFor } = detail;
       // A job that runs may not be known to the gateway yet.
       if (status === "RUNNING" || isTerminal(state)) return state;
-      now = waitingFor === null ? state : `${state}: ${waitingFor}`;
+      const word = DEPLOYMENT_WORDS[state];
+      now = waitingFor === null ? word : `${word}: ${waitingFor}`;
     } catch (error) {
       if (!isPassing(error) || performance.now() - answeredAt > patienceMs) throw error;
       now = NO_ANSWER;

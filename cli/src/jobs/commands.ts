@@ -2,12 +2,13 @@
 import type { JobRow } from "@resontech/contracts/http-jobs";
 import { modelWords } from "@resontech/contracts/model-words";
 import { isTerminal } from "@resontech/contracts/job-states";
-import { JOB_WORDS } from "@resontech/contracts/state-words";
+import { JOB_WORDS, MEMBER_WORDS } from "@resontech/contracts/state-words";
 import { roundWords } from "@resontech/contracts/round-words";
 import { EXIT } from "@resontech/contracts/exit-codes";
 import type { Command } from "commander";
 import { age } from "../age.ts";
 import { getJson, sendJson } from "../api-client.ts";
+import { askedStates, STATE_HELP } from "../asked-states.ts";
 import { projectFilter, projectIdOf } from "../chosen-project.ts";
 import { printable, printableLog } from "../printable.ts";
 import { settingsFrom } from "../settings.ts";
@@ -40,16 +41,13 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
     .description("jobs: list, show, watch, use, logs, cancel, files, resubmit")
     .addHelpText(
       "after",
-      "\nExamples:\n  resontech jobs ls --state running,QUEUED\n  resontech jobs watch job-7f3a\n  resontech jobs logs -f job-7f3a --of site-1\n  resontech jobs resubmit job-7f3a",
+      "\nExamples:\n  resontech jobs ls --state waiting,running\n  resontech jobs watch job-7f3a\n  resontech jobs logs -f job-7f3a --of site-1\n  resontech jobs resubmit job-7f3a",
     );
 
   jobs
     .command("ls")
     .description("jobs that you may read, newest first")
-    .option(
-      "--state <states>",
-      "with commas between them: waiting, running, finished, failed, cancelled, or names as the list shows; one with a leading - is left out",
-    )
+    .option("--state <states>", STATE_HELP, askedStates)
     .addOption(projectFilter())
     .option("--text <text>", "part of a name, or of an id")
     .option("--limit <n>", "rows in all", countOf, 100)
@@ -81,7 +79,7 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
           table(
             wide ? [...HEAD, ...HEAD_WIDE] : HEAD,
             found.map((job) => [
-              ...[job.id, job.name, job.state, roundsOf(job)],
+              ...[job.id, job.name, JOB_WORDS[job.state], roundsOf(job)],
               ...[age(job.createdAt, now), job.waitingFor ?? job.reason ?? ""],
               ...(wide ? [String(job.attempt), job.owner, job.createdAt] : []),
             ]),
@@ -103,7 +101,7 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
       const facts: [string, string | null][] = [
         ["job", job.jobId],
         ["name", job.jobName],
-        ["state", `${detail.state} since ${detail.since}`],
+        ["state", `${JOB_WORDS[detail.state]} since ${detail.since}`],
         ["why", detail.waitingFor],
         ["rounds", detail.rounds.current === null ? null : roundWords(detail.rounds)],
         ["attempt", String(detail.attempt)],
@@ -122,7 +120,7 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
         table(
           ["MEMBER", "STATE", "NODE", "DEVICE", "ID"],
           job.workers.map(({ site, role, state, node, model, id: member }) => [
-            ...[site ?? role, state, node, model ?? "", member],
+            ...[site ?? role, MEMBER_WORDS[state], node, model ?? "", member],
           ]),
         );
       }

@@ -1,5 +1,6 @@
 /** A change of a job as one line of a terminal; null for what nobody waits for. Pure. */
 import type { Change } from "@resontech/contracts/live-feed";
+import { JOB_WORDS, MEMBER_WORDS } from "@resontech/contracts/state-words";
 import { printable } from "../printable.ts";
 
 /** @param nameOf a member in words */
@@ -15,13 +16,20 @@ export function toldLine(
 function wordsOf(change: Change, nameOf: (member: string) => string): string | null {
   switch (change.kind) {
     case "job":
-      return `${change.to}${change.reason === null ? "" : `: ${change.reason}`}`;
+      // Steps on the way to one state are no news to a person.
+      if (
+        change.from !== null &&
+        JOB_WORDS[change.from] === JOB_WORDS[change.to] &&
+        change.reason === null
+      )
+        return null;
+      return withReason(JOB_WORDS[change.to], change.reason);
     case "waiting":
       return change.why === null ? null : `waits: ${change.why}`;
     case "member-added":
       return `${change.site ?? change.role} goes to ${change.node}`;
     case "member":
-      return `${nameOf(change.member)} ${change.to}${change.reason === null ? "" : `: ${change.reason}`}`;
+      return withReason(`${nameOf(change.member)} ${MEMBER_WORDS[change.to]}`, change.reason);
     case "progress":
       return change.total === null || change.total === 0
         ? `${nameOf(change.member)} ${change.step}`
@@ -43,4 +51,8 @@ function wordsOf(change: Change, nameOf: (member: string) => string): string | n
     default:
       return null;
   }
+}
+
+function withReason(words: string, reason: string | null): string {
+  return reason === null ? words : `${words}: ${reason}`;
 }

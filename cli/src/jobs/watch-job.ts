@@ -1,6 +1,7 @@
 import type { FeedMessage } from "@resontech/contracts/live-feed";
 import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
 import { isTerminal, type JobState } from "@resontech/contracts/job-states";
+import { JOB_WORDS } from "@resontech/contracts/state-words";
 import { followTopic } from "../live/follow-topic.ts";
 import type { Settings } from "../settings.ts";
 import { readJob } from "./read-jobs.ts";
@@ -31,7 +32,9 @@ export async function watchJob(settings: Settings, id: string, watch: Watch): Pr
     if (message.kind === "reset") {
       const { detail } = await read();
       if (watch.json === null)
-        watch.line([detail.state, detail.waitingFor ?? detail.reason].filter(Boolean).join(": "));
+        watch.line(
+          [JOB_WORDS[detail.state], detail.waitingFor ?? detail.reason].filter(Boolean).join(": "),
+        );
       if (isTerminal(detail.state)) return detail.state;
       continue;
     }

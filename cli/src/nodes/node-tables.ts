@@ -1,5 +1,6 @@
 /** A node as tables of a terminal. Pure. */
-import { whyNoWork } from "@resontech/contracts/node-states";
+import { NODE_WORDS, whyNoWork } from "@resontech/contracts/node-states";
+import { MEMBER_WORDS } from "@resontech/contracts/state-words";
 import type { NodeDetailReply, NodeReply } from "@resontech/contracts/http-nodes";
 
 export type Table = { head: string[]; rows: string[][] };
@@ -12,7 +13,12 @@ export function tableOfNodes(nodes: readonly NodeReply[]): Table {
     rows: nodes.map((one) => {
       const { node, state, busy, workers, freeBytes, silentS } = one;
       return [
-        ...[node, state, `${busy} of ${workers}`, freeBytes === null ? "-" : gib(freeBytes)],
+        ...[
+          node,
+          NODE_WORDS[state],
+          `${busy} of ${workers}`,
+          freeBytes === null ? "-" : gib(freeBytes),
+        ],
         ...[silentS === null ? "not yet" : `${silentS} s ago`, whyNoWork(one) ?? ""],
       ];
     }),
@@ -32,7 +38,7 @@ export function tablesOfNode({ node, workers, members }: NodeDetailReply): Table
   const ofMembers = {
     head: ["JOB", "MEMBER", "STATE", "WORKER"],
     rows: members.map(({ job, role, site, state, worker }) => [
-      ...[job, site ?? role, state, worker ?? "-"],
+      ...[job, site ?? role, MEMBER_WORDS[state], worker ?? "-"],
     ]),
   };
   return [tableOfNodes([node]), ofWorkers, ofMembers].filter(({ rows }) => rows.length > 0);

@@ -15,7 +15,7 @@ const worker: NodeDetailReply["workers"][number] = {
 
 t.test("a node says why it takes no work, in 80 columns", async (t) => {
   const { head, rows } = tableOfNodes([node]);
-  t.same(rows, [["ward-7", "READY", "1 of 2", "-", "not yet", "drained by an administrator"]]);
+  t.same(rows, [["ward-7", "ready", "1 of 2", "-", "not yet", "drained by an administrator"]]);
   t.ok(
     asTable(head, rows, 80)
       .split("\n")
@@ -32,7 +32,7 @@ t.test("one node is shown with its workers and members, as far as it has any", a
   const [, workers, running] = tablesOfNode({ node, workers: [worker], members });
   t.same(workers?.rows, [["gpu-GPU-5a1f", "h100_80gb", "80.0 GiB", "-", "580.65.06", ""]]);
   t.same(running?.rows, [
-    ["job-1", "site-1", "RUNNING", "gpu-GPU-5a1f"],
-    ["job-1", "server", "RUNNING", "-"],
+    ["job-1", "site-1", "running", "gpu-GPU-5a1f"],
+    ["job-1", "server", "running", "-"],
   ]);
 });

@@ -4,6 +4,11 @@ import { NODE_LADDER } from "../disk/disk-ladder.ts";
 export const NODE_STATES = ["JOINED", "READY", "SUSPECT", "DEAD", "REVOKED"] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 
+/** What people call them, on pages and in shells. */
+export const NODE_WORDS: Readonly<Record<NodeState, string>> = {
+  ...{ JOINED: "joined", READY: "ready", SUSPECT: "silent", DEAD: "dead", REVOKED: "removed" },
+};
+
 const WITHOUT_WORK: Readonly<Record<NodeState, string | null>> = {
   JOINED: "it was not heard yet",
   READY: null,

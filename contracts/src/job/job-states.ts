@@ -34,7 +34,8 @@ export const MEMBER_STATES = [
 export type MemberState = (typeof MEMBER_STATES)[number];
 
 /** The only four words that cross the public API; the client turns any other word into "pending" and waits for ever. */
-export type WireState = "QUEUED" | "RUNNING" | "FINISHED" | "FAILED";
+export const WIRE_STATES = ["QUEUED", "RUNNING", "FINISHED", "FAILED"] as const;
+export type WireState = (typeof WIRE_STATES)[number];
 
 const WIRE_STATE = {
   ACCEPTED: "QUEUED",

@@ -2,7 +2,13 @@
  * What people call the states of jobs and members, and how they ask for them: one table for page, shell, API and mails. The four words of the public
  * API stand in job-states.ts. Pure.
  */
-import { JOB_STATES, type JobState, type MemberState } from "./job-states.ts";
+import {
+  JOB_STATES,
+  type JobState,
+  type MemberState,
+  WIRE_STATES,
+  wireState,
+} from "./job-states.ts";
 
 /** What a job is told to be, in eight words. How it got there stands in its events. */
 export const JOB_WORDS: Readonly<Record<JobState, JobWord>> = {
@@ -35,6 +41,12 @@ export type JobWord =
   | "cancelled"
   | "timed out";
 
+/** Of deployments: to be stopped is their only good end. */
+export const DEPLOYMENT_WORDS: Readonly<Record<JobState, JobWord | "stopped">> = {
+  ...JOB_WORDS,
+  CANCELLED: "stopped",
+};
+
 export const MEMBER_WORDS: Readonly<Record<MemberState, string>> = {
   LEASED: "waiting",
   STARTING: "starting",
@@ -48,31 +60,64 @@ export const MEMBER_WORDS: Readonly<Record<MemberState, string>> = {
   QUARANTINED: "quarantined",
 };
 
-/** Kinds of state that people ask for. */
-export const STATE_GROUPS = {
-  waiting: ["ACCEPTED", "QUEUED", "HELD", "RESERVED", "PROVISIONING", "STAGING", "RECOVERING"],
-  running: ["RUNNING", "PREEMPTING", "FINALIZING", "STOPPING"],
-  finished: ["SUCCEEDED"],
-  failed: ["FAILED", "EXPIRED", "REJECTED"],
-  cancelled: ["CANCELLED"],
-} as const satisfies Record<string, readonly JobState[]>;
+/** The eight, in the order of a run. */
+export const ALL_JOB_WORDS = [
+  ...["waiting", "starting", "running", "finishing"],
+  ...["finished", "failed", "timed out", "cancelled"],
+] as JobWord[];
+
+/** States that one word stands for. */
+export function statesOf(word: JobWord): JobState[] {
+  return JOB_STATES.filter((state) => JOB_WORDS[state] === word);
+}
+
+/** How a word stands in an address and behind `--state`: without a blank. */
+export function queryWord(word: JobWord): string {
+  return word.replace(" ", "-");
+}
 
 /** Reports that there is no such state. */
 export class UnknownState extends Error {
   readonly code = "unknown_state";
 
-  constructor(word: string) {
-    super(
-      `there is no state ${JSON.stringify(word)}: say ${Object.keys(STATE_GROUPS).join(", ")}, or ${JOB_STATES.join(", ")}`,
-    );
+  /** @param others names that would do beside the eight words */
+  constructor(asked: string, others: readonly string[]) {
+    const words = ALL_JOB_WORDS.map(queryWord).join(", ");
+    super(`there is no state ${JSON.stringify(asked)}: say ${words}, or ${others.join(", ")}`);
   }
 }
 
 /**
- * `A,B`: these; `-A,-B`: all but these. Exclusions narrow what is named. A name in capitals is one state, one in small letters a group.
- * @throws UnknownState
+ * What the API is asked for, `a,b`: these; `-a,-b`: all but these. Exclusions narrow what is named. A name in small letters
+ * is one of the eight words, one in capitals an exact state, as answers have it. @throws UnknownState
  */
 export function readStates(text: string): JobState[] {
+  return selected(text, (word) => JOB_STATES.filter((state) => state === word), JOB_STATES);
+}
+
+/**
+ * What a person asks a shell for: the same, but a name in capitals is one of the four of the public API, as the Python client
+ * shows it. @throws UnknownState
+ */
+export function readAskedStates(text: string): JobState[] {
+  return selected(
+    text,
+    (word) => JOB_STATES.filter((state) => wireState(state) === word),
+    WIRE_STATES,
+  );
+}
+
+function selected(
+  text: string,
+  inCapitals: (word: string) => JobState[],
+  others: readonly string[],
+): JobState[] {
+  const statesNamed = (word: string): JobState[] => {
+    const known = ALL_JOB_WORDS.find((one) => one === word || queryWord(one) === word);
+    const states = known === undefined ? inCapitals(word) : statesOf(known);
+    if (states.length === 0) throw new UnknownState(word, others);
+    return states;
+  };
   const words = text.split(",").map((word) => word.trim());
   const read = (left: boolean): JobState[] =>
     words
@@ -82,12 +127,4 @@ export function readStates(text: string): JobState[] {
   return JOB_STATES.filter(
     (state) => (named.length === 0 || named.includes(state)) && !leftOut.includes(state),
   );
-}
-
-function statesNamed(word: string): readonly JobState[] {
-  const group = Object.entries(STATE_GROUPS).find(([name]) => name === word);
-  if (group !== undefined) return group[1];
-  const state = JOB_STATES.find((one) => one === word);
-  if (state === undefined) throw new UnknownState(word);
-  return [state];
 }

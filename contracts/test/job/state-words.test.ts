@@ -1,12 +1,26 @@
 import t from "tap";
-import { isTerminal, JOB_STATES, MEMBER_STATES } from "../../src/job/job-states.ts";
-import { JOB_WORDS, MEMBER_WORDS, readStates, STATE_GROUPS } from "../../src/job/state-words.ts";
+import {
+  isTerminal,
+  JOB_STATES,
+  MEMBER_STATES,
+  WIRE_STATES,
+  wireState,
+} from "../../src/job/job-states.ts";
+import {
+  ALL_JOB_WORDS,
+  JOB_WORDS,
+  MEMBER_WORDS,
+  queryWord,
+  readAskedStates,
+  readStates,
+  statesOf,
+} from "../../src/job/state-words.ts";
 
-t.test("every state has one of eight words, and stands in one group", async (t) => {
+t.test("every state has one of eight words", async (t) => {
   t.same(Object.keys(JOB_WORDS).toSorted(), JOB_STATES.toSorted());
   t.same(Object.keys(MEMBER_WORDS).toSorted(), MEMBER_STATES.toSorted());
   t.equal(new Set(Object.values(JOB_WORDS)).size, 8);
-  t.same(Object.values(STATE_GROUPS).flat().toSorted(), JOB_STATES.toSorted());
+  t.same(ALL_JOB_WORDS.toSorted(), [...new Set(Object.values(JOB_WORDS))].toSorted());
 });
 
 t.test("no word of a job's end is that of a job that lives", async (t) => {
@@ -19,12 +33,37 @@ t.test("no word of a job's end is that of a job that lives", async (t) => {
   );
 });
 
-t.test("states are asked for by name or by group, or left out", async (t) => {
-  t.same(readStates("QUEUED,running"), [
-    ...["QUEUED", "RUNNING", "PREEMPTING", "FINALIZING", "STOPPING"],
-  ]);
-  t.same(readStates("failed,-EXPIRED"), ["FAILED", "REJECTED"]);
-  t.equal(readStates("-finished").length, JOB_STATES.length - 1);
-  for (const wrong of ["BOGUS", "", "Running", "RUNNING,", "-", "runs,"])
-    t.throws(() => readStates(wrong), { code: "unknown_state" }, wrong);
+t.test("states are asked for by each word that people are shown, or left out", async (t) => {
+  for (const read of [readStates, readAskedStates]) {
+    for (const word of ALL_JOB_WORDS) {
+      t.same(read(word), statesOf(word));
+      t.same(read(queryWord(word)), statesOf(word), "without a blank");
+    }
+    t.same(read("failed,timed-out"), ["FAILED", "EXPIRED", "REJECTED"]);
+    t.same(read("waiting,-waiting"), []);
+    t.equal(read("-finished").length, JOB_STATES.length - 1);
+  }
+});
+
+t.test("the API takes exact states, as its answers have them", async (t) => {
+  for (const state of JOB_STATES) t.same(readStates(state), [state]);
+  t.same(readStates("failed,-REJECTED"), ["FAILED"]);
+});
+
+t.test("a shell takes the four words of the client in the client's meaning", async (t) => {
+  for (const wire of WIRE_STATES)
+    t.same(
+      readAskedStates(wire),
+      JOB_STATES.filter((state) => wireState(state) === wire),
+    );
+  t.throws(() => readAskedStates("EXPIRED"), {
+    message:
+      'there is no state "EXPIRED": say waiting, starting, running, finishing, finished, failed, timed-out, cancelled, or QUEUED, RUNNING, FINISHED, FAILED',
+  });
+});
+
+t.test("other words are refused", async (t) => {
+  for (const read of [readStates, readAskedStates])
+    for (const wrong of ["BOGUS", "", "Running", "RUNNING,", "-", "runs,", "toString"])
+      t.throws(() => read(wrong), { code: "unknown_state" }, wrong);
 });

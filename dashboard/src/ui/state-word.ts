@@ -1,7 +1,7 @@
 /** How each state of a job, a member or a node is told: a word, a shape, and one of five tones. Pure. */
 import type { JobState, MemberState } from "@resontech/contracts/job-states";
-import { JOB_WORDS, MEMBER_WORDS } from "@resontech/contracts/state-words";
-import type { NodeState } from "@resontech/contracts/node-states";
+import { DEPLOYMENT_WORDS, JOB_WORDS, MEMBER_WORDS } from "@resontech/contracts/state-words";
+import { NODE_WORDS, type NodeState } from "@resontech/contracts/node-states";
 
 export type Tone = "good" | "busy" | "wait" | "bad" | "quiet";
 export type StateWord = {
@@ -12,9 +12,6 @@ export type StateWord = {
 
 type Look = Pick<StateWord, "tone" | "shape">;
 const looks = (tone: Tone, shape: StateWord["shape"]): Look => ({ tone, shape });
-const of = (word: string, tone: Tone, shape: StateWord["shape"]): StateWord => ({
-  ...{ word, tone, shape },
-});
 
 const JOB: Record<JobState, Look> = {
   ACCEPTED: looks("wait", "ring"),
@@ -47,26 +44,26 @@ const MEMBER: Record<MemberState, Look> = {
   QUARANTINED: looks("bad", "cross"),
 };
 
-const NODE: Record<NodeState, StateWord> = {
-  JOINED: of("joined", "wait", "half"),
-  READY: of("ready", "good", "tick"),
-  SUSPECT: of("silent", "wait", "half"),
-  DEAD: of("dead", "bad", "cross"),
-  REVOKED: of("removed", "quiet", "dash"),
+const NODE: Record<NodeState, Look> = {
+  JOINED: looks("wait", "half"),
+  READY: looks("good", "tick"),
+  SUSPECT: looks("wait", "half"),
+  DEAD: looks("bad", "cross"),
+  REVOKED: looks("quiet", "dash"),
 };
 
 export function jobWord(state: JobState): StateWord {
   return { word: JOB_WORDS[state], ...JOB[state] };
 }
 
-/** What a deployment is there for is good, and to be stopped is its only good end. */
-const DEPLOYMENT: Partial<Record<JobState, StateWord>> = {
-  RUNNING: of("running", "good", "dot"),
-  CANCELLED: of("stopped", "quiet", "dash"),
+/** What a deployment is there for is good. */
+const DEPLOYMENT: Partial<Record<JobState, Look>> = {
+  RUNNING: looks("good", "dot"),
+  CANCELLED: looks("quiet", "dash"),
 };
 
 export function deploymentWord(state: JobState): StateWord {
-  return DEPLOYMENT[state] ?? jobWord(state);
+  return { word: DEPLOYMENT_WORDS[state], ...(DEPLOYMENT[state] ?? JOB[state]) };
 }
 
 export function memberWord(state: MemberState): StateWord {
@@ -74,5 +71,5 @@ export function memberWord(state: MemberState): StateWord {
 }
 
 export function nodeWord(state: NodeState): StateWord {
-  return NODE[state];
+  return { word: NODE_WORDS[state], ...NODE[state] };
 }

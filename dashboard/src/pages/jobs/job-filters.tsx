@@ -1,14 +1,16 @@
 import { JOB_STATES, type JobState } from "@resontech/contracts/job-states";
-import { STATE_GROUPS } from "@resontech/contracts/state-words";
+import { ALL_JOB_WORDS, queryWord, statesOf } from "@resontech/contracts/state-words";
 import { useEffect, useState } from "react";
 import { useSearchParams } from "wouter";
 import styles from "./jobs-page.module.css";
 
-const GROUPS: readonly (readonly [string, readonly JobState[]])[] = [
-  ["All", []],
-  ...Object.entries(STATE_GROUPS).map(
-    ([name, states]) => [name[0]!.toUpperCase() + name.slice(1), states] as const,
-  ),
+const FILTERS: readonly { title: string; value: string; states: readonly JobState[] }[] = [
+  { title: "All", value: "", states: JOB_STATES },
+  ...ALL_JOB_WORDS.map((word) => ({
+    title: word[0]!.toUpperCase() + word.slice(1),
+    value: queryWord(word),
+    states: statesOf(word),
+  })),
 ];
 const TYPED_MS = 250;
 
@@ -48,12 +50,8 @@ export function JobFilters({
   return (
     <div className={styles["filters"]}>
       <div role="group" aria-label="State" className={styles["groups"]}>
-        {GROUPS.map(([title, states]) => {
-          const value = states.join(",");
-          const counted = (states.length === 0 ? JOB_STATES : states).reduce(
-            (sum, state) => sum + (totals[state] ?? 0),
-            0,
-          );
+        {FILTERS.map(({ title, value, states }) => {
+          const counted = states.reduce((sum, state) => sum + (totals[state] ?? 0), 0);
           return (
             <button
               key={title}

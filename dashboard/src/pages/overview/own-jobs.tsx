@@ -20,7 +20,10 @@ export function OwnJobs() {
   const jobs = useQuery({
     queryKey: ["jobs", "ended"],
     queryFn: ({ signal }) =>
-      ask("GET", "/api/jobs", { query: { state: "finished,failed,cancelled", limit: 50 }, signal }),
+      ask("GET", "/api/jobs", {
+        query: { state: "finished,failed,timed-out,cancelled", limit: 50 },
+        signal,
+      }),
   });
   if (jobs.isPending) return <Skeleton rows={3} />;
   if (jobs.isError) return <Failure error={jobs.error} retry={() => void jobs.refetch()} />;

@@ -1,5 +1,4 @@
-import type { JobState } from "@resontech/contracts/job-states";
-import { STATE_GROUPS } from "@resontech/contracts/state-words";
+import { type JobWord, queryWord, statesOf } from "@resontech/contracts/state-words";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { useMay } from "../../api/session.ts";
@@ -28,28 +27,30 @@ export function Tiles() {
 function JobTiles() {
   const totals = useLivingJobs().data?.totals;
   const endpoints = useEndpoints(true).data?.totals;
-  const count = (states: readonly JobState[]) =>
-    totals === undefined ? undefined : states.reduce((sum, state) => sum + (totals[state] ?? 0), 0);
-  const to = (group: keyof typeof STATE_GROUPS) => `/jobs?state=${STATE_GROUPS[group].join(",")}`;
+  const count = (...words: JobWord[]) =>
+    totals === undefined
+      ? undefined
+      : words.flatMap(statesOf).reduce((sum, state) => sum + (totals[state] ?? 0), 0);
+  const to = (...words: JobWord[]) => `/jobs?state=${words.map(queryWord).join(",")}`;
   return (
     <>
       <Tile
         icon="jobs"
         title="Running jobs"
-        href={to("running")}
-        figure={count(STATE_GROUPS.running)}
+        href={to("running", "finishing")}
+        figure={count("running", "finishing")}
       />
       <Tile
         icon="jobs"
         title="Waiting jobs"
-        href={to("waiting")}
-        figure={count(STATE_GROUPS.waiting)}
+        href={to("waiting", "starting")}
+        figure={count("waiting", "starting")}
       />
       <Tile
         icon="fault"
         title="Failed jobs"
-        href={to("failed")}
-        figure={count(STATE_GROUPS.failed)}
+        href={to("failed", "timed out")}
+        figure={count("failed", "timed out")}
       />
       <Tile
         icon="inference"
