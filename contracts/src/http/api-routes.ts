@@ -40,6 +40,7 @@ export type ApiRoutes = {
     "/api/customer/dashboard/listJobsNvflare": { asked: { query: Static<typeof tasks.NvflareJobsQuery> }; answer: Static<typeof tasks.NvflareJobsReply> };
     "/api/customer/dashboard/showStatsNvflare": { asked: { query: Static<typeof tasks.NvflareStatsQuery> }; answer: Static<typeof tasks.NvflareStatsReply> };
     "/api/customer/dashboard/workers/stats": { asked: NoFields; answer: tasks.WorkerStatsReply };
+    "/api/devices": { asked: NoFields; answer: nodes.FleetDevicesReply };
     "/api/gpu-catalog": { asked: NoFields; answer: tasks.GpuCatalogReply };
     "/api/hub/models": { asked: NoFields; answer: models.ModelListReply };
     "/api/hub/models/{organisation}/{model}/{revision}": { asked: { params: { organisation: string; model: string; revision: string } }; answer: models.ModelReply };
@@ -47,6 +48,7 @@ export type ApiRoutes = {
     "/api/inference/jobs": { asked: { query?: Filled<jobs.JobListQuery, "limit"> }; answer: inference.DeploymentListReply };
     "/api/inference/jobs/{id}": { asked: { params: { id: string } }; answer: inference.DeploymentReply };
     "/api/inference/jobs/{id}/metrics": { asked: { params: { id: string } }; answer: inference.DeploymentMetrics };
+    "/api/inference/jobs/{id}/use": { asked: { params: { id: string }; query?: Filled<use.UseQuery, "points"> }; answer: use.UseReply };
     "/api/inference/metrics": { asked: NoFields; answer: inference.DeploymentMetricsList };
     "/api/inference/usage": { asked: { query?: inference.UsageQuery }; answer: inference.UsageReply };
     "/api/job-mails": { asked: NoFields; answer: jobs.JobMailsReply };

@@ -4,6 +4,7 @@ import { AGENT_REASONS, KERNEL_REASONS } from "../job/job-reasons.ts";
 import { JOB_STATES, MEMBER_STATES } from "../job/job-states.ts";
 import { DEPLOYMENT_STATES } from "../inference/deployment-states.ts";
 import { VISIBILITIES } from "../inference/visibilities.ts";
+import { DEPLOYMENT_APIS } from "../inference/inference-routes.ts";
 import { DeploymentFigures } from "../inference/gateway-numbers.ts";
 import { IdParam, Instant } from "./http-common.ts";
 import { JobListReply } from "./http-jobs.ts";
@@ -72,6 +73,10 @@ export const DeploymentReply = Type.Object(
     /** Null unless the deployment failed. */
     error: Nullable(Type.String()),
     visibility: Type.Enum([...VISIBILITIES]),
+    /** How it is called: below its endpoint `/predict`, `/v1`, or paths of a program's own. */
+    api: Type.Enum([...DEPLOYMENT_APIS]),
+    /** What its model does with a text; null for what is not called by `/v1`. */
+    task: Nullable(Type.Enum(["generate", "embed"])),
     warnings: Type.Array(Type.String()),
     /** What was found where `model.path` points; null where it names no weights. */
     weights: Nullable(

@@ -1,5 +1,5 @@
 /** `/api/nodes`: the hosts that run jobs, as a platform administrator sees them. Of jobs their states alone. */
-import { type Static, Type } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { DeviceUse } from "../agent/agent-protocol.ts";
 import { NODE_STATES } from "../agent/node-states.ts";
 import { MEMBER_STATES } from "../job/job-states.ts";
@@ -66,6 +66,38 @@ export const NodeDetailReply = Type.Object(
   closed,
 );
 export type NodeDetailReply = Static<typeof NodeDetailReply>;
+
+const Column = <T extends TSchema>(item: T) => Type.Array(item);
+const Percent = Type.Integer({ minimum: 0, maximum: 100 });
+/**
+ * Every device of the fleet in columns: value `i` of each column of a node is of its worker `i`. A thousand nodes of eight devices stay below 500 kB.
+ * What a device's tool does not tell is null, as is all of a device that no beat told of.
+ */
+export const FleetDevicesReply = Type.Object(
+  {
+    models: Type.Array(Type.Object({ model: Type.String(), memoryBytes: Count }, closed)),
+    nodes: Type.Array(
+      Type.Object(
+        {
+          ...{ node: Type.String(), state: Type.Enum([...NODE_STATES]) },
+          worker: Column(Type.String()),
+          /** Place in `models`. */
+          model: Column(Count),
+          /** Whether a member of a job holds it. */
+          held: Column(Type.Boolean()),
+          /** Why nothing is placed on it; null when something is. */
+          unfit: Column(Nullable(Type.String())),
+          usePercent: Column(Nullable(Percent)),
+          memoryPercent: Column(Nullable(Percent)),
+          temperatureC: Column(Nullable(Type.Integer({ minimum: 0 }))),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+export type FleetDevicesReply = Static<typeof FleetDevicesReply>;
 
 /** @property members of jobs that still hold something there */
 export const NodeChangedReply = Type.Object({ node: Type.String(), members: Count }, closed);

@@ -23,6 +23,20 @@ export const USE_UNITS = {
   devices_limit: "devices",
   workers: "workers",
   workers_limit: "workers",
+  calls: "calls/s",
+  failed_calls: "calls/s",
+  calls_under_way: "calls",
+  calls_waiting: "calls",
+  latency_p50: "seconds",
+  latency_p95: "seconds",
+  latency_p99: "seconds",
+  first_byte_p50: "seconds",
+  first_byte_p95: "seconds",
+  tokens_in: "tokens/s",
+  tokens_out: "tokens/s",
+  replicas_ready: "replicas",
+  replicas_starting: "replicas",
+  replicas_asleep: "replicas",
 } as const;
 export type UseMeasure = keyof typeof USE_UNITS;
 export const USE_MEASURES = Object.keys(USE_UNITS) as UseMeasure[];

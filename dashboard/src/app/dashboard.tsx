@@ -4,6 +4,8 @@ import { AppliancePage } from "../pages/appliance/appliance-page.tsx";
 import { ApprovalsPage } from "../pages/approvals/approvals-page.tsx";
 import { AuditPage } from "../pages/audit/audit-page.tsx";
 import { EntryPage } from "../pages/audit/entry-page.tsx";
+import { DeployPage } from "../pages/inference/deploy/deploy-page.tsx";
+import { HubPage } from "../pages/inference/hub/hub-page.tsx";
 import { DeploymentPage } from "../pages/inference/deployment-page.tsx";
 import { DeploymentsPage } from "../pages/inference/deployments-page.tsx";
 import { JobPage } from "../pages/job/job-page.tsx";
@@ -39,6 +41,8 @@ export function Dashboard() {
                     {({ id, tab }) => <JobPage key={id} id={id} tab={tab ?? "rounds"} />}
                   </Route>
                   <Route path="/inference" component={DeploymentsPage} />
+                  <Route path="/inference/models" component={HubPage} />
+                  <Route path="/inference/deploy" component={DeployPage} />
                   <Route path="/inference/jobs/:id/:tab?">
                     {({ id, tab }) => <DeploymentPage key={id} id={id} tab={tab ?? "call"} />}
                   </Route>

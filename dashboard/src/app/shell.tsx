@@ -20,6 +20,7 @@ import { scrollSideways } from "../ui/scroll-sideways.ts";
 import { Palette } from "./palette.tsx";
 import { PAGE_GROUPS, type PageEntry, PAGES } from "./pages.ts";
 import { useActivity } from "./use-activity.ts";
+import { useJobNotices } from "./use-job-notices.ts";
 import styles from "./shell.module.css";
 
 /** What stands around every page: where one can go, who one is, and whether what is shown is live. */
@@ -28,6 +29,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const { may } = session;
   const [location] = useLocation();
   const isEnding = useActivity(session);
+  useJobNotices();
   const nav = useRef<HTMLElement>(null);
   // On a narrow window the pages stand in one line, and the one that is open may lie outside.
   useEffect(() => {

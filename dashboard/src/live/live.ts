@@ -3,6 +3,7 @@ import type { FeedMessage, FeedTopic } from "@resontech/contracts/live-feed";
 import { useEffect, useEffectEvent, useSyncExternalStore } from "react";
 import { csrf } from "../api/ask.ts";
 import { sessionEnded } from "../api/session-end.ts";
+import { areNoticesOn } from "./job-notices.ts";
 import { LiveConnection, type LiveState } from "./live-connection.ts";
 import type { Told } from "./told.ts";
 
@@ -21,7 +22,8 @@ const connection = new LiveConnection({
 let hidden: ReturnType<typeof setTimeout> | undefined;
 document.addEventListener("visibilitychange", () => {
   clearTimeout(hidden);
-  if (document.hidden) hidden = setTimeout(() => connection.pause(), HIDDEN_MS);
+  // Who wants to hear of ends of jobs wants that from a hidden page above all.
+  if (document.hidden && !areNoticesOn()) hidden = setTimeout(() => connection.pause(), HIDDEN_MS);
   else connection.resume();
 });
 

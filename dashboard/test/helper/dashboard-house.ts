@@ -14,7 +14,7 @@ import {
 import type { ScriptedAgent } from "@resontech/coordinator/testing/scripted-agent";
 
 /** No Prometheus is in this house. A test that wants curves answers these routes itself. */
-const USE = /\/api\/(?:(?:jobs|nodes)\/[^/]+\/)?use(?:\?|$)/;
+const USE = /\/api\/(?:(?:(?:inference\/)?jobs|nodes)\/[^/]+\/)?use(?:\?|$)/;
 const NOTHING_MEASURED = { fromS: 0, toS: 60, stepS: 60, keptDays: 15, series: [] };
 
 type AddedUser = OperatorAnswer<"add-user">;

@@ -214,6 +214,7 @@ async function openParts(
       : NodeFiles.ofRelease(config.releaseDir, config.ca.trustFile ?? config.ca.rootCertFile);
   const nodes = {
     list: () => nodeViews.list(),
+    devices: () => nodeViews.devices(),
     find: (node: string) => nodeViews.find(node),
     cordon: (node: string, reason: string | null) => core.cordon(node, reason),
   };

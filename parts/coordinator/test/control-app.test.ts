@@ -31,7 +31,12 @@ async function openControl(t: Test, overrides: Partial<ControlAppDeps> = {}) {
     ...{ people: null, approvals: null, keyKind: "dev", quotaBytes: 1024 ** 3 },
     kernel,
     users: new UserViews(read, now),
-    nodes: { list: () => [], find: () => null, cordon: () => {} },
+    nodes: {
+      list: () => [],
+      devices: () => ({ models: [], nodes: [] }),
+      find: () => null,
+      cordon: () => {},
+    },
     invite: async () => ({ token: "rtj_x", expiresAt: clock.now }),
     health: async () => ({ loopLagMs: 7 }) as never,
     logger: pino({ level: "info" }, { write: (line: string) => void lines.push(line) }),

@@ -6,11 +6,24 @@ import { Field } from "../../ui/field.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { Panel, Row } from "../../ui/panel.tsx";
 import styles from "./call-it.module.css";
+import { Chat } from "./chat/chat.tsx";
+import { Embed } from "./embed.tsx";
+import { heldKey } from "./held-keys.ts";
+import { KeyField } from "./key-field.tsx";
 import { type Answered, predict } from "./predict.ts";
-import { curlSnippet, pythonSnippet } from "./snippets.ts";
+import { curlSnippet, ownSnippet, pythonSnippet } from "./snippets.ts";
 
 /** Tries the deployment here, and says how a program calls it. */
 export function CallIt({ deployment }: { deployment: DeploymentReply }) {
+  if (deployment.task === "generate") return <Chat deployment={deployment} />;
+  if (deployment.task === "embed") return <Embed deployment={deployment} />;
+  if (deployment.api === "own")
+    return (
+      <Panel title="From a program">
+        <p>This is a program of your own: it answers at its own paths below the endpoint.</p>
+        <Snippet id="curl" title="A shell" text={ownSnippet(deployment.endpoint)} />
+      </Panel>
+    );
   return (
     <>
       <Playground id={deployment.id} />
@@ -42,7 +55,7 @@ function Snippet({ id, title, text }: { id: string; title: string; text: string 
 
 /** The key stays in this part of the page: nothing keeps it. */
 function Playground({ id }: { id: string }) {
-  const [key, setKey] = useState("");
+  const [key, setKey] = useState(() => heldKey(id));
   const [what, setWhat] = useState<"text" | "file">("text");
   const [text, setText] = useState("");
   const [file, setFile] = useState<File | null>(null);
@@ -77,19 +90,7 @@ function Playground({ id }: { id: string }) {
           void send();
         }}
       >
-        <Field
-          label="Key"
-          hint="It was shown when the deployment was made, or with New key. This page keeps it nowhere."
-        >
-          <input
-            type="password"
-            required
-            autoComplete="off"
-            spellCheck={false}
-            value={key}
-            onChange={({ target }) => setKey(target.value)}
-          />
-        </Field>
+        <KeyField value={key} onChange={setKey} />
         <fieldset className={styles["choice"]}>
           <legend>What to send</legend>
           {(["text", "file"] as const).map((one) => (

@@ -16,6 +16,7 @@ import { Logs } from "../job/logs/logs.tsx";
 import { CallIt } from "./call-it.tsx";
 import { DeploymentHead } from "./deployment-head.tsx";
 import { Figures } from "./figures.tsx";
+import { ServingUse } from "./serving-use.tsx";
 
 /** Does it answer; if not, what now? The views are the same in every state of a deployment. */
 export function DeploymentPage({ id, tab }: { id: string; tab: string }) {
@@ -69,6 +70,7 @@ export function DeploymentPage({ id, tab }: { id: string; tab: string }) {
         onSelect={(chosen) => go(`/inference/jobs/${id}/${chosen}`, { replace: true })}
         views={[
           ["call", "Call", <CallIt deployment={deployment.data} />],
+          ["use", "Use", <ServingUse id={id} />],
           ["logs", "Logs", <Logs id={id} isOver={isTerminal(deployment.data.detail.state)} />],
           ["gpu", "GPU", <Devices jobId={id} />],
           [

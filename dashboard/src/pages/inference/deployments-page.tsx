@@ -11,11 +11,12 @@ import {
 } from "@tanstack/react-query";
 import { Link, useSearchParams } from "wouter";
 import { ask } from "../../api/ask.ts";
-import { useSession } from "../../api/session.ts";
+import { useMay, useSession } from "../../api/session.ts";
 import { applyToDeployment, concernsDeployments } from "../../live/apply-to-deployments.ts";
 import { useTopic } from "../../live/live.ts";
 import { PageHead } from "../../ui/page-head.tsx";
 import { Button } from "../../ui/button.tsx";
+import { LinkButton } from "../../ui/link-button.tsx";
 import { Ago } from "../../ui/instant.tsx";
 import { Empty, Failure } from "../../ui/notice.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
@@ -29,12 +30,14 @@ type Pages = InfiniteData<DeploymentListReply, number | undefined>;
 
 const FIGURES_EVERY_MS = 5_000;
 /** Of those that are there to be called, or will be. */
-const LIVING = "-SUCCEEDED,-FAILED,-CANCELLED,-EXPIRED,-REJECTED";
+const LIVING = "-finished,-failed,-timed-out,-cancelled";
 
 /** Does it answer? */
 export function DeploymentsPage() {
   const { projects } = useSession();
   const [search] = useSearchParams();
+  const mayModels = useMay("model.list");
+  const mayDeploy = useMay("job.submit");
   const areAll = search.get("ended") === "shown";
   const filter = {
     state: areAll ? undefined : LIVING,
@@ -81,7 +84,15 @@ export function DeploymentsPage() {
   const nameOf = (id: string) => projects.find((project) => project.id === id)?.name ?? id;
   return (
     <>
-      <PageHead title="Inference" />
+      <PageHead
+        title="Inference"
+        actions={
+          <>
+            {mayModels ? <Link href="/inference/models">Models of the hub</Link> : null}
+            {mayDeploy ? <LinkButton href="/inference/deploy">Deploy a model</LinkButton> : null}
+          </>
+        }
+      />
       <DeploymentFilters projects={projects} />
       {deployments.isPending ? <Skeleton /> : null}
       {deployments.isError ? (
@@ -165,10 +176,10 @@ function None({ isFiltered }: { isFiltered: boolean }) {
     );
   return (
     <Empty title="Nothing is deployed">
-      <p>A deployment keeps a predictor ready: a class of yours that answers calls.</p>
+      <p>A deployment keeps a model or a class of yours ready to answer calls.</p>
       <p>
-        Deploy one with the Python client <code>resontech</code>, or with{" "}
-        <code>resontech infer deploy</code> in a shell.
+        <Link href="/inference/deploy">Deploy a model</Link>, or a class of yours with the Python
+        client <code>resontech</code> or <code>resontech infer deploy</code> in a shell.
       </p>
     </Empty>
   );

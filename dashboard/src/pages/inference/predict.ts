@@ -38,7 +38,7 @@ export function contentTypeOf(type: string): string {
   return /^(image|video|audio)\//.test(type) ? type : "application/octet-stream";
 }
 
-function refusalOf(answer: Response, text: string): Problem {
+export function refusalOf(answer: Response, text: string): Problem {
   const said = errorIn(text);
   const after = answer.headers.get("retry-after");
   return new Problem({

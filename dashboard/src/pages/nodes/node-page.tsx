@@ -23,13 +23,37 @@ import { useAction } from "../../ui/use-action.ts";
 type Worker = NodeDetailReply["workers"][number];
 type Member = NodeDetailReply["members"][number];
 
+/** Empty where the device's tool does not say. */
+const told = (value: number | undefined, words: (value: number) => string) =>
+  value === undefined ? "" : words(value);
+
 const WORKERS: Column<Worker>[] = [
   { title: "Worker", of: ({ worker }) => <code>{worker}</code> },
   { title: "Model", of: ({ model }) => model },
-  { title: "Memory", of: ({ memoryBytes }) => bytes(memoryBytes), isNumber: true },
+  {
+    title: "Busy",
+    of: ({ use }) => told(use?.utilizationPercent, (busy) => `${Math.round(busy)}%`),
+    isNumber: true,
+  },
+  {
+    title: "Memory in use",
+    of: ({ use, memoryBytes }) =>
+      use === null ? bytes(memoryBytes) : `${bytes(use.memoryInUseBytes)} of ${bytes(memoryBytes)}`,
+    isNumber: true,
+  },
+  {
+    title: "Temperature",
+    of: ({ use }) => told(use?.temperatureC, (heat) => `${Math.round(heat)} °C`),
+    isNumber: true,
+  },
+  {
+    title: "Power",
+    of: ({ use }) => told(use?.powerWatts, (watts) => `${Math.round(watts)} W`),
+    isNumber: true,
+  },
   { title: "Driver", of: ({ driver }) => driver ?? "" },
   { title: "Address", of: ({ pciAddress }) => pciAddress ?? "" },
-  { title: "Out of placement", of: ({ unfit }) => unfit ?? "" },
+  { title: "Why no work", of: ({ unfit }) => unfit ?? "" },
 ];
 const MEMBERS: Column<Member>[] = [
   { title: "Job", of: ({ job }) => <code>{job}</code> },
@@ -48,8 +72,8 @@ export function NodePage({ id }: { id: string }) {
   const again = () => void client.invalidateQueries({ queryKey });
   useTopic(
     { kind: "nodes" },
-    (told) => {
-      if (told.some(({ change }) => "node" in change && change.node === id)) again();
+    (news) => {
+      if (news.some(({ change }) => "node" in change && change.node === id)) again();
     },
     again,
   );
@@ -74,8 +98,8 @@ export function NodePage({ id }: { id: string }) {
       <Panel title="Node">
         <Facts
           facts={[
-            ["Workers", `${node.busy} of ${node.workers} held`],
-            ["New work", whyNoWork(node) ?? "it takes some"],
+            ["Workers", `${node.busy} of ${node.workers} in use`],
+            ["New work", whyNoWork(node) ?? "placed here"],
             ["Free disk", node.freeBytes === null ? "not told" : bytes(node.freeBytes)],
           ]}
         />

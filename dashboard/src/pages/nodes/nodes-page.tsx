@@ -8,10 +8,12 @@ import { useMay } from "../../api/session.ts";
 import { useTopic } from "../../live/live.ts";
 import { PageHead } from "../../ui/page-head.tsx";
 import { Button } from "../../ui/button.tsx";
+import { Copy } from "../../ui/copy.tsx";
 import { bytes } from "../../ui/bytes.ts";
 import { Field } from "../../ui/field.tsx";
 import { duration } from "../../ui/instants.ts";
 import { At } from "../../ui/instant.tsx";
+import { DeviceGrid } from "./device-grid.tsx";
 import { Empty, Failure } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
@@ -33,7 +35,7 @@ const COLUMNS: Column<NodeReply>[] = [
     by: ({ node }) => node,
   },
   {
-    title: "Held",
+    title: "Workers in use",
     of: ({ busy, workers }) => `${busy} of ${workers}`,
     by: ({ busy }) => busy,
     isNumber: true,
@@ -50,7 +52,7 @@ const COLUMNS: Column<NodeReply>[] = [
     by: ({ silentS }) => silentS,
     isNumber: true,
   },
-  { title: "Takes no work", of: (node) => whyNoWork(node) ?? "" },
+  { title: "Why no new work", of: (node) => whyNoWork(node) ?? "" },
 ];
 
 /** What is unhealthy or idle? */
@@ -77,7 +79,10 @@ export function NodesPage() {
         </Empty>
       ) : null}
       {nodes.data === undefined || nodes.data.length === 0 ? null : (
-        <Table caption="Nodes" columns={COLUMNS} rows={nodes.data} keyOf={({ node }) => node} />
+        <>
+          <DeviceGrid />
+          <Table caption="Nodes" columns={COLUMNS} rows={nodes.data} keyOf={({ node }) => node} />
+        </>
       )}
       {mayInvite ? <Invite /> : null}
     </>
@@ -121,7 +126,10 @@ function Invite() {
           <p>
             The token of {made.node}, shown this once, good until <At at={made.expiresAt} />:
           </p>
-          <pre tabIndex={0}>{made.token}</pre>
+          <pre tabIndex={0} id="join-token">
+            {made.token}
+          </pre>
+          <Copy text={made.token} from="join-token" label="Copy the token" />
           {made.command === null ? (
             <p>
               No other host reaches this appliance by its name, so no host can join. Install it with
@@ -130,7 +138,10 @@ function Invite() {
           ) : (
             <>
               <p>Run this on the new host as root. The command asks for the token:</p>
-              <pre tabIndex={0}>{made.command}</pre>
+              <pre tabIndex={0} id="join-command">
+                {made.command}
+              </pre>
+              <Copy text={made.command} from="join-command" label="Copy the command" />
             </>
           )}
         </div>

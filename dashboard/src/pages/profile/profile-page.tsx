@@ -12,6 +12,7 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { Account } from "./account.tsx";
+import { JobNotices } from "./job-notices.tsx";
 import { PersonalDataLink } from "./personal-data-link.tsx";
 import { SessionsOf } from "./sessions-of.tsx";
 
@@ -31,6 +32,7 @@ export function ProfilePage() {
         </Panel>
       </PanelGrid>
       <SshKeys />
+      <JobNotices />
       <Panel title="What is held about you">
         <p>
           One file of JSON lines: your account, roles, projects, keys, jobs, and what the audit log

@@ -1,5 +1,5 @@
+import { Choice } from "../choice.tsx";
 import { type Range, rangesFor } from "./ranges.ts";
-import styles from "./chart.module.css";
 
 /** How far back charts go. */
 export function RangeChoice({
@@ -14,18 +14,6 @@ export function RangeChoice({
   to: number;
 }) {
   return (
-    <div role="group" aria-label="Time shown" className={styles["ranges"]}>
-      {rangesFor(from, to).map((one) => (
-        <button
-          key={one}
-          type="button"
-          aria-pressed={one === range}
-          className={styles["range"]}
-          onClick={() => onChoose(one)}
-        >
-          {one}
-        </button>
-      ))}
-    </div>
+    <Choice label="Time shown" options={rangesFor(from, to)} chosen={range} onChoose={onChoose} />
   );
 }

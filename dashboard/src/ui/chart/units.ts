@@ -10,6 +10,11 @@ export type Unit =
   | "percent"
   | "watts"
   | "celsius"
+  | "seconds"
+  | "calls"
+  | "calls/s"
+  | "tokens/s"
+  | "replicas"
   | "number";
 
 /** `1.4 GiB`, `12.0 MiB/s`, `53 %`, `310 W`, `2.6 cores` */
@@ -28,7 +33,14 @@ export function inUnit(unit: Unit, value: number): string {
     case "cores":
     case "devices":
     case "workers":
+    case "calls":
+    case "replicas":
       return value === 1 ? `1 ${unit.slice(0, -1)}` : `${hundredths(value)} ${unit}`;
+    case "seconds":
+      return value < 1 ? `${short(value * 1_000)} ms` : `${short(value)} s`;
+    case "calls/s":
+    case "tokens/s":
+      return `${hundredths(value)} ${unit}`;
     case "number":
       return short(value);
   }
@@ -46,7 +58,10 @@ function short(value: number): string {
   return String(Number(value.toPrecision(4)));
 }
 
-const COUNTED: readonly Unit[] = ["cores", "devices", "workers"];
+const COUNTED: readonly Unit[] = [
+  ...(["cores", "devices", "workers", "calls", "replicas"] as const),
+  ...(["calls/s", "tokens/s"] as const),
+];
 
 /** On an axis the unit stands in the title of the figure where it is short enough. */
 export function tickText(unit: Unit, value: number): string {

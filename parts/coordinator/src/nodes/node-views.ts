@@ -1,8 +1,13 @@
 /** What administrators and the host's root are shown of nodes. Of what runs there the states alone, nothing that a user wrote into a job. */
 import type { Inventory, InventoryWorker } from "@resontech/contracts/agent-protocol";
 import type { NodeHealth } from "@resontech/contracts/coordinator-health";
-import type { NodeDetailReply, NodeReply } from "@resontech/contracts/http-nodes";
+import type {
+  FleetDevicesReply,
+  NodeDetailReply,
+  NodeReply,
+} from "@resontech/contracts/http-nodes";
 import type { ReadHandle } from "../db/open-database.ts";
+import { fleetDevices } from "./fleet-devices.ts";
 
 /** Members that still hold a worker, or have yet to prove that nothing is left of them. */
 const HOLDING = "m.state NOT IN ('RELEASED', 'QUARANTINED')";
@@ -29,6 +34,10 @@ export class NodeViews {
       silentS: silentMs === null ? null : Math.round(silentMs / 1_000),
       freeBytes: diskFreeBytes,
     }));
+  }
+
+  devices(): FleetDevicesReply {
+    return fleetDevices(this.#db, this.#health());
   }
 
   /** Null for one that is not there. */

@@ -4,7 +4,12 @@ import { ApiError } from "../api-error.ts";
 import type { ReadHandle } from "../db/open-database.ts";
 import type { JobView } from "../kernel/job-view.ts";
 import { timeAxis } from "./decisions/time-axis.ts";
-import { fleetUseQuery, jobUseQuery, nodeUseQuery } from "./decisions/use-queries.ts";
+import {
+  fleetUseQuery,
+  jobUseQuery,
+  nodeUseQuery,
+  servingUseQuery,
+} from "./decisions/use-queries.ts";
 import { useSeries } from "./decisions/use-series.ts";
 import type { PrometheusReader } from "./prometheus-reader.ts";
 
@@ -62,6 +67,11 @@ export class UseCurves {
   /** Without a span: of the last day. @throws ApiError validation_failed, figures_away */
   async ofNode(node: string, query: UseQuery): Promise<UseReply> {
     return await this.#ask(query, this.#lastDay(), (stepS) => nodeUseQuery(node, stepS));
+  }
+
+  /** Calls, times, tokens and replicas. Without a span: of the last day. @throws ApiError validation_failed, figures_away */
+  async ofDeployment(deployment: string, query: UseQuery): Promise<UseReply> {
+    return await this.#ask(query, this.#lastDay(), (stepS) => servingUseQuery(deployment, stepS));
   }
 
   /** Without a span: of the last day. @throws ApiError validation_failed, figures_away */

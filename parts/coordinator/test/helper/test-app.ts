@@ -166,6 +166,7 @@ export async function makeTestApp(
     hostHistory: new HostHistory({ range: async () => [] }, () => null, now),
     runbooks: new Runbooks(null),
     nodes: {
+      devices: () => ({ models: [], nodes: [] }),
       list: () =>
         kernel.status().nodes.map((node) => ({
           ...{ ...node, state: "READY" as const, busy: 0, drained: null },

@@ -60,6 +60,16 @@ t.test("the operator sees why a worker takes no work, and what each device does"
     },
     { worker: "node-a-1", unfit: null, grade: null, shortOf: [], use },
   ]);
+  t.strictSame(views.devices(), {
+    models: [{ model: "rtx_3090", memoryBytes: 25e9 }],
+    nodes: [
+      {
+        ...{ node: "node-a", state: "READY", worker: ["node-a-0", "node-a-1"], model: [0, 0] },
+        ...{ held: [false, false], unfit: ["Xid 79: it has fallen off the bus", null] },
+        ...{ usePercent: [null, 91], memoryPercent: [null, 4], temperatureC: [null, null] },
+      },
+    ],
+  });
   t.strictSame(fleetViews.nodeHealth()[0]?.unhealthy, [
     { worker: "node-a-0", reason: "Xid 79: it has fallen off the bus" },
   ]);

@@ -5,6 +5,8 @@ import { get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { LlamaSpec } from "@resontech/contracts/llama-spec";
+import { llamaPython } from "@resontech/house/llama-python";
 import type { PredictorSpec } from "@resontech/contracts/predictor-spec";
 import { pino } from "pino";
 import { AuditdFixture } from "@resontech/auditd/testing/auditd-fixture";
@@ -14,6 +16,7 @@ import type { RunningCoordinator } from "@resontech/coordinator/testing/running-
 import { ECHO_SCRIPT } from "@resontech/coordinator/testing/workspace";
 import type { ScriptedAgent } from "@resontech/coordinator/testing/scripted-agent";
 import { openServing } from "../../src/open-serving.ts";
+import { startLlama } from "./llama-replica.ts";
 import { noWayOut } from "./no-way-out.ts";
 import { freePort, freePorts } from "@resontech/house/free-port";
 
@@ -95,10 +98,29 @@ export class TestGateway implements AsyncDisposable {
 
   /** Has the node run the deployment's replica, until it answers. Its script is {@link ECHO_SCRIPT}. */
   async answer(agent: ScriptedAgent, deployment: string): Promise<void> {
+    await this.#bringUp(agent, deployment, (spec, port) => this.#startReplica(spec, port));
+  }
+
+  /** The same of a deployment with llama.cpp, whatever weights it named: the smallest real chat model answers. */
+  async answerChat(agent: ScriptedAgent, deployment: string): Promise<void> {
+    const { python, weights } = await llamaPython();
+    await this.#bringUp(agent, deployment, async (spec, port) => {
+      const said = { ...(JSON.parse(spec) as LlamaSpec), modelPath: weights, port };
+      const replica = startLlama(python, mkdtempSync(join(this.#dir, "replica-")), said);
+      this.#cleanup.use(replica);
+      await replica.ready();
+    });
+  }
+
+  async #bringUp(
+    agent: ScriptedAgent,
+    deployment: string,
+    start: (spec: string, port: number) => Promise<void>,
+  ): Promise<void> {
     const [member] = await agent.desiredOf(deployment, 1);
     if (member?.bridge?.kind !== "listen") throw new Error("nobody is to reach the member");
     const inner = await freePort(HOST);
-    await this.#startReplica(member.payload.files[0]?.text ?? "", inner);
+    await start(member.payload.files[0]?.text ?? "", inner);
     const bridge = await ServerBridge.listen({
       ...{ attempt: member.attempt, listen: { host: HOST, port: member.bridge.port } },
       ...{ target: { host: HOST, port: inner }, gateway: HOST, peers: member.bridge.peers },

@@ -9,7 +9,12 @@ import { isTerminal } from "@resontech/contracts/job-states";
 import type { JobView } from "../../kernel/job-view.ts";
 import type { Deployment as Served } from "../../inference/decisions/deployment.ts";
 import { deploymentStatus, servingReply } from "../../inference/decisions/deployment-reply.ts";
-import type { Deployment, WeightsOrigin } from "../../workloads/predictor/predictor.ts";
+import {
+  apiOf,
+  type Deployment,
+  taskOf,
+  type WeightsOrigin,
+} from "../../workloads/predictor/predictor.ts";
 import { jobDetail } from "./job-replies.ts";
 
 /** Answers a job as a task; null for one that is a deployment: the hosted contract knows it as none of its tasks. */
@@ -27,13 +32,14 @@ export function asDeployment(job: JobView | null): JobView | null {
  */
 export function deploymentReply(
   job: JobView,
-  { visibility, weights = null }: Pick<Deployment, "visibility" | "weights">,
+  spec: Deployment,
   {
     endpoint,
     serving,
     failure,
   }: { endpoint: string; serving: Served | null; failure: string | null },
 ): DeploymentReply {
+  const { visibility, weights = null } = spec;
   const status = deploymentStatus(job, serving?.state ?? null);
   const isBroken = status === "FAILED" && !isTerminal(job.state);
   const { error, detail, warnings, createdAt, startedAt, endedAt } = jobDetail(job);
@@ -43,7 +49,8 @@ export function deploymentReply(
     error: isBroken ? failure : status === "FAILED" ? error : null,
     serving: serving === null ? null : servingReply(serving),
     weights: weights === null ? null : weightsReply(weights),
-    ...{ visibility, warnings, createdAt, startedAt, endedAt, detail },
+    ...{ visibility, api: apiOf(spec), task: taskOf(spec) },
+    ...{ warnings, createdAt, startedAt, endedAt, detail },
     replicas: job.members.map(({ id, node, model, state, isReady }) => ({
       ...{ id, node, model, state },
       isReady: isReady && state === "RUNNING",

@@ -1,4 +1,4 @@
-/** What was used over time: of a job's members for whoever may read the job, of nodes for whoever may see them. */
+/** What was used over time: of a job's members and a deployment's calls for whoever may read the job, of nodes for whoever may see them. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { IdParam } from "@resontech/contracts/http-common";
 import { UseQuery, UseReply } from "@resontech/contracts/http-use";
@@ -7,13 +7,14 @@ import { ApiError } from "../../api-error.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { UseCurves } from "../../use/use-curves.ts";
 import { authorize, authorizedRow } from "../authorization.ts";
+import { asDeployment } from "../decisions/deployment-replies.ts";
 import { responses } from "../responses.ts";
 import type { NodeRoutesDeps } from "./nodes.ts";
 
 export type UseRoutesDeps = {
   kernel: Pick<Kernel, "job">;
   nodes: Pick<NodeRoutesDeps["nodes"], "find">;
-  useCurves: Pick<UseCurves, "ofJob" | "ofNode" | "ofFleet">;
+  useCurves: Pick<UseCurves, "ofJob" | "ofDeployment" | "ofNode" | "ofFleet">;
 };
 
 const params = Type.Object({ id: IdParam }, { additionalProperties: false });
@@ -37,6 +38,22 @@ export const useRoutes: FastifyPluginAsyncTypebox<UseRoutesDeps> = async (
     async (request) => {
       const job = await authorizedRow(request, "job.read", kernel.job(request.params.id));
       return await useCurves.ofJob(job, request.query);
+    },
+  );
+
+  app.get(
+    "/api/inference/jobs/:id/use",
+    {
+      schema: {
+        summary: "Calls, their times, tokens and replicas of a deployment, over time",
+        ...{ tags: ["inference"], params, querystring, response },
+      },
+      config: { access: { action: "job.read" }, audit },
+    },
+    async (request) => {
+      const deployment = asDeployment(kernel.job(request.params.id));
+      const { id } = await authorizedRow(request, "job.read", deployment);
+      return await useCurves.ofDeployment(id, request.query);
     },
   );
 

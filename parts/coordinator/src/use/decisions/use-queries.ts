@@ -4,6 +4,7 @@
  * A value is of the time since the one before it: rates of what counts up, the most of memory, the mean of devices. Memory's short peaks are seen so on a
  * long axis too.
  */
+import type { ReplicaState } from "@resontech/contracts/deployment-states";
 import type { UseMeasure } from "@resontech/contracts/http-use";
 import { LOOK_EVERY_S } from "@resontech/prometheus/kept-figures";
 
@@ -81,6 +82,47 @@ export function fleetUseQuery(stepS: number): string {
     devices_limit: "sum(resontech_accelerators)",
     workers: `sum(resontech_workers{status="busy"})`,
     workers_limit: "sum(resontech_workers)",
+  });
+}
+
+/** States of replicas that people are shown as one. */
+const REPLICAS: Partial<Record<UseMeasure, readonly ReplicaState[]>> = {
+  replicas_ready: ["READY"],
+  replicas_starting: ["LEASED", "STARTING", "WARMING", "WAKING"],
+  replicas_asleep: ["SLEEPING"],
+};
+
+/** Calls, their times, tokens and replicas of a deployment. A time that nobody waited for is no value. */
+export function servingUseQuery(deployment: string, stepS: number): string {
+  const { rate, gauge } = windowsOf(stepS);
+  const own = `deployment=${quoted(deployment)}`;
+  const rated = (name: string): string =>
+    `sum(rate(resontech_inference_${name}_total{${own}}[${rate}]))`;
+  const most = (name: string): string =>
+    `sum(max_over_time(resontech_inference_${name}{${own}}[${gauge}]))`;
+  const time = (share: number, name: string): string =>
+    `histogram_quantile(${share}, sum by (le) (rate(resontech_inference_${name}_seconds_bucket{${own}}[${rate}])))`;
+  return asOne({
+    calls: rated("requests"),
+    failed_calls: rated("errors"),
+    calls_under_way: most("in_flight"),
+    calls_waiting: most("waiting"),
+    latency_p50: time(0.5, "duration"),
+    latency_p95: time(0.95, "duration"),
+    latency_p99: time(0.99, "duration"),
+    first_byte_p50: time(0.5, "first_byte"),
+    first_byte_p95: time(0.95, "first_byte"),
+    tokens_in: rated("prompt_tokens"),
+    tokens_out: rated("completion_tokens"),
+    ...Object.fromEntries(
+      Object.entries(REPLICAS).map(([measure, states]) => {
+        const names = states.map((state) => state.toLowerCase()).join("|");
+        return [
+          measure,
+          `sum(max_over_time(resontech_inference_replicas{${own},state=~"${names}"}[${gauge}]))`,
+        ];
+      }),
+    ),
   });
 }
 

@@ -92,6 +92,21 @@ export function apiOf({ engine }: Pick<Deployment, "engine">): DeploymentApi {
   return engine === "predictor" ? "predict" : "openai";
 }
 
+/** What its model does with a text; null for what does not answer the OpenAI API. */
+export function taskOf(deployment: Deployment): "generate" | "embed" | null {
+  switch (deployment.engine) {
+    case "llama.cpp":
+      return deployment.task;
+    case "vllm":
+      return "generate";
+    case "embeddings":
+      return "embed";
+    case "predictor":
+    case "container":
+      return null;
+  }
+}
+
 /** Answers the engine; null for what does not answer the OpenAI API. */
 export function openAiEngineOf({ engine }: Pick<Deployment, "engine">): OpenAiEngine | null {
   return OPENAI_ENGINES.find((known) => known === engine) ?? null;

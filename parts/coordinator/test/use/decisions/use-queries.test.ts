@@ -4,6 +4,7 @@ import {
   fleetUseQuery,
   jobUseQuery,
   nodeUseQuery,
+  servingUseQuery,
 } from "../../../src/use/decisions/use-queries.ts";
 
 const measuresIn = (query: string): string[] =>
@@ -43,7 +44,10 @@ t.test("on a long axis a value is of all the time since the one before", async (
 });
 
 t.test("every measure is asked of somebody", async (t) => {
-  const asked = [jobUseQuery("j", ["w"], 15), nodeUseQuery("n", 15), fleetUseQuery(15)];
+  const asked = [
+    ...[jobUseQuery("j", ["w"], 15), nodeUseQuery("n", 15)],
+    ...[fleetUseQuery(15), servingUseQuery("d", 15)],
+  ];
   t.same(
     USE_MEASURES.filter((measure) => !asked.some((query) => measuresIn(query).includes(measure))),
     [],

@@ -1,0 +1,146 @@
+/** A model is deployed from the page and talked to, through the real gateway, to the real llama.cpp with a small chat model; and devices as one picture. */
+import type { Page } from "playwright-core";
+import t from "tap";
+import { TestGateway } from "@resontech/inference-gateway/testing/test-gateway";
+import { accessibilityFaults } from "@resontech/house/accessibility";
+import { DashboardHouse } from "./helper/dashboard-house.ts";
+
+t.setTimeout(600_000);
+const gateway = await TestGateway.make();
+t.teardown(() => gateway[Symbol.asyncDispose]());
+const house = await DashboardHouse.open(undefined, gateway.certificateSha256);
+t.teardown(() => house[Symbol.asyncDispose]());
+await gateway.open(house.running);
+const ada = await house.addUser("ada");
+const agent = await house.addNode("node-a", 2);
+await gateway.register(agent, 2);
+let held: Awaited<ReturnType<typeof agent.desiredOf>> = [];
+const use = {
+  ...{ worker: "node-a-0", memoryInUseBytes: 1e9, utilizationPercent: 91, temperatureC: 71 },
+  ageMs: 5,
+};
+const beats = setInterval(() => void agent.beat(held, [use]).catch(() => {}), 2_000);
+t.teardown(() => clearInterval(beats));
+
+async function pageOf(look: {
+  path: string;
+  dark?: boolean;
+  width?: number;
+  isAdministrator?: boolean;
+  bypassPolicy?: boolean;
+}): Promise<{ page: Page; complaints: string[] }> {
+  const context = await house.windowOf(ada.userId, {
+    ...{ dark: look.dark === true, width: look.width ?? 1440, height: 900 },
+    roles: look.isAdministrator === true ? ["platform-admin"] : [],
+    bypassPolicy: look.bypassPolicy === true,
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(120_000);
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  await page.goto(`${house.running.url}/dashboard${look.path}`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  return { page, complaints };
+}
+
+async function shoot(page: Page, name: string): Promise<void> {
+  const shots = process.env["RT_TEST_SHOTS"];
+  if (shots !== undefined) await page.screenshot({ path: `${shots}/${name}.png`, fullPage: true });
+}
+
+let id = "";
+
+t.test(
+  "a model of the bucket is deployed from the page, and answers in a conversation",
+  async (t) => {
+    const { body: bucket } = await house.running.get("/api/users/storage/bucket", ada.platformKey);
+    await house.running.s3.store.put(
+      ...[String(bucket["bucketAlias"]), "models/chat.gguf", "weights", "application/octet-stream"],
+    );
+    const { page, complaints } = await pageOf({ path: "/inference" });
+    await page.getByRole("link", { name: "Deploy a model" }).first().click();
+    await page.getByRole("heading", { name: "Deploy a model" }).waitFor();
+    await page.getByLabel("Model").selectOption({ label: "A GGUF file of the bucket" });
+    await page.getByLabel("Its place in the bucket").fill("/models/chat.gguf");
+    await page.getByRole("textbox", { name: /^Name/ }).fill("small chat");
+    await page.getByText('path: "/models/chat.gguf"').waitFor();
+    await shoot(page, "deploy");
+    await page.getByRole("button", { name: "Deploy" }).click();
+    await page.getByRole("heading", { name: "small chat is on its way" }).waitFor();
+    t.match(await page.locator("#predict-key").textContent(), /^rpk_[\w-]{43}$/);
+    await page.getByRole("button", { name: "I have it" }).click();
+    await page.waitForURL(/inference\/jobs\/job-/);
+    id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+    await gateway.answerChat(agent, id);
+    held = await agent.desiredOf(id, 1);
+    await page.getByText("It answers on 1 replica.").waitFor();
+
+    // The key is there: it was made in this tab.
+    await page.getByLabel("Longest answer (tokens)").fill("12");
+    await page.getByRole("textbox", { name: "Message" }).fill("Say hello.");
+    await page.getByRole("textbox", { name: "Message" }).press("Enter");
+    await page.getByText(/^First word after \d+ ms.* tokens in, \d+ out/).waitFor();
+    const turns = page.getByRole("list", { name: "Conversation" }).getByRole("listitem");
+    t.match(await turns.allInnerTexts(), [/^You\s+Say hello\.$/, /^Model\s+\S/]);
+    const code = page.locator("#chat-code");
+    t.match(await code.textContent(), /"content": "Say hello\."[^]*"max_tokens": 12/);
+    await page.getByRole("button", { name: "Python" }).click();
+    await code.getByText("from openai import OpenAI").waitFor();
+
+    await page
+      .getByLabel("JSON schema")
+      .fill(
+        '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}',
+      );
+    await page.getByLabel("Longest answer (tokens)").fill("40");
+    await page.getByRole("textbox", { name: "Message" }).fill("A number, please.");
+    await page.getByRole("button", { name: "Send" }).click();
+    await turns
+      .nth(3)
+      .getByText(/^\{\s*"n":/)
+      .waitFor();
+    await page.getByText(/^First word after/).waitFor();
+    await shoot(page, "chat");
+    await page.getByLabel("JSON schema").fill("{");
+    await page.getByText("The settings hold no JSON yet.").waitFor();
+    await page.getByRole("textbox", { name: "Message" }).fill("And now?");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText(/^the JSON schema is no JSON/).waitFor();
+    t.equal(await turns.count(), 4, "nothing was sent");
+    t.same(complaints, []);
+  },
+);
+
+t.test("every device of the fleet is one picture, by what is asked of it", async (t) => {
+  const { page, complaints } = await pageOf({ path: "/nodes", isAdministrator: true });
+  const panel = page.getByRole("region", { name: "Devices" });
+  await panel.getByRole("link", { name: "node-a: 1 of 2 in use, at most 71 °C" }).waitFor();
+  const legend = panel.getByRole("list", { name: "What the shades mean" });
+  await legend.getByText("80% and more").waitFor();
+  t.match(await legend.innerText(), /80% and more 1\s+not told 1/);
+  await panel.getByRole("button", { name: "state" }).click();
+  t.match(await legend.innerText(), /free 1\s+in use 1\s+takes no work 0/);
+  t.match(page.url(), /\?devices=state$/);
+  await shoot(page, "nodes");
+  await panel.getByRole("link").first().click();
+  await page.getByRole("heading", { level: 1, name: "node-a" }).waitFor();
+  await page.getByRole("cell", { name: "71 °C" }).waitFor();
+  await shoot(page, "node");
+  t.same(complaints, []);
+});
+
+t.test("these pages break no rule of accessibility, in both themes and narrow", async (t) => {
+  for (const look of [{ dark: false }, { dark: true }, { dark: false, width: 390 }])
+    for (const path of ["/inference/deploy", `/inference/jobs/${id}`, "/nodes"]) {
+      const isAdministrator = path === "/nodes";
+      const { page } = await pageOf({ ...look, path, isAdministrator, bypassPolicy: true });
+      await page.getByRole("region").first().waitFor();
+      t.same(await accessibilityFaults(page), [], `${path} ${JSON.stringify(look)}`);
+      const name = `${path.slice(1).replaceAll("/", "-").replace(id, "it")}-${look.width ?? (look.dark ? "dark" : "light")}`;
+      await shoot(page, name);
+      await page.context().close();
+    }
+});
