@@ -36,10 +36,16 @@ export function PanelStack({ children }: { children: ReactNode }) {
   return <div className={styles["stack"]}>{children}</div>;
 }
 
-/** Names and values, one under the other. */
-export function Facts({ facts }: { facts: readonly (readonly [string, ReactNode, string?])[] }) {
+/** Names and values, one under the other; figures stand beside one another. */
+export function Facts({
+  facts,
+  areFigures = false,
+}: {
+  facts: readonly (readonly [string, ReactNode, string?])[];
+  areFigures?: boolean;
+}) {
   return (
-    <dl className={styles["facts"]}>
+    <dl className={styles[areFigures ? "figures" : "facts"]}>
       {facts.map(([name, value, id]) => (
         <div key={name}>
           <dt>{name}</dt>

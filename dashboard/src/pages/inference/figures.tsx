@@ -36,13 +36,14 @@ function Now({ metrics: { serving, devices, figures } }: { metrics: DeploymentMe
         <p>The gateway has told nothing yet: rates and times come with its second word.</p>
       ) : null}
       <Facts
+        areFigures
         facts={[
           ["State", servingText(serving?.state ?? null, serving?.wakeMs ?? null), "serving"],
           ["Replicas", `${serving?.ready ?? 0} answer, ${serving?.starting ?? 0} on their way`],
           ["Calls now", inFlight === null ? "–" : `${inFlight}, and ${waiting ?? 0} wait`],
           ["Requests a second", rateText(figures.requestsPerSecond), "requests"],
           [
-            "Half, 95 % and 99 % of calls took at most",
+            "Half, 95 %, 99 % of calls took at most",
             [durationMs?.p50, durationMs?.p95, durationMs?.p99]
               .map((ms) => timeText(ms ?? null))
               .join(" · "),

@@ -32,7 +32,7 @@ import { makeTestCa } from "../nodes/node-certificates.ts";
 import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { startS3BehindFront } from "./s3-behind-front.ts";
 import { type S3Engine, startS3Engine } from "./s3-engine.ts";
-import { TEST_IMAGE } from "./test-app.ts";
+import { SERVE_IMAGE, TEST_IMAGE } from "./test-app.ts";
 import { type DoorCertificates, RunningDoor } from "@resontech/door/testing/running-door";
 import { shippedProgram } from "@resontech/house/shipped-program";
 
@@ -193,7 +193,7 @@ export class RunningCoordinator implements AsyncDisposable {
         tokenFiles: [join(dir, "own-metrics.token"), join(dir, "metrics.token")],
         factsFile: join(dir, "facts.json"),
       },
-      images: [TEST_IMAGE],
+      images: [TEST_IMAGE, ...(options.gatewaySha256 === undefined ? [] : [SERVE_IMAGE])],
       keyKind: "dev",
       natsPublicUrl: nats.url,
       logLevel: "info",

@@ -51,6 +51,12 @@ export const TEST_IMAGE: JobImage = {
   },
   pythonVersion: "3.11.2",
 };
+/** What serves models on processors. */
+export const SERVE_IMAGE: JobImage = {
+  ...{ profile: "serve-cpu", sizeBytes: 1, pythonVersion: "3.11.2" },
+  reference: `localhost:5000/resontech/serve-cpu@sha256:${"1".repeat(64)}`,
+  packages: { xllamacpp: "2026.10.11549" },
+};
 
 export type IdentityParts = SignInParts & {
   links: AccountLinks;

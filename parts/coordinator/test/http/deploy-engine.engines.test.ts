@@ -1,16 +1,11 @@
 /** A model for llama.cpp is deployed by the route that takes predictors: what is kept of it, and what is wrong with one. */
 import t from "tap";
 import { startS3Engine } from "../helper/s3-engine.ts";
-import { makeTestApp, TEST_IMAGE } from "../helper/test-app.ts";
+import { makeTestApp, SERVE_IMAGE, TEST_IMAGE } from "../helper/test-app.ts";
 
 const dir = t.testdir();
 const engine = await startS3Engine(dir);
 t.teardown(() => engine.close());
-const SERVE_IMAGE = {
-  ...{ profile: "serve-cpu", sizeBytes: 1, pythonVersion: "3.11.2" },
-  reference: `localhost:5000/resontech/serve-cpu@sha256:${"1".repeat(64)}`,
-  packages: { xllamacpp: "2026.10.11549" },
-};
 const api = await makeTestApp(`${dir}/app`, engine, { images: [TEST_IMAGE, SERVE_IMAGE] });
 t.teardown(() => api.close());
 const without = await makeTestApp(`${dir}/without`, engine);
