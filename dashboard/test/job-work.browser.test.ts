@@ -148,7 +148,7 @@ t.test("one file is changed and the job runs again, all else as it was", async (
   await editor.fill("class Net: pass\n# wider\n");
   const differs = page.getByRole("region", { name: "What differs" });
   await differs.getByText("+ # wider").waitFor();
-  t.match(await differs.innerText(), /Time limit\s*nothing → 5/);
+  t.match(await differs.innerText(), /Time limit\s*none → 5 min/);
   t.match(
     await page.getByRole("region", { name: "The same in code" }).innerText(),
     /--name 'digits 2' --minutes 5 --file scripts\/model_def\.py=/,

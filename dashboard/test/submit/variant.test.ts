@@ -38,7 +38,7 @@ t.test("what was emptied is taken away, and what was changed is said", async (t)
   });
   t.match(
     fieldChanges(draft, JOB).find(({ what }) => what === "Time limit"),
-    { before: "30", after: "nothing" },
+    { before: "30 min", after: "none" },
   );
 });
 

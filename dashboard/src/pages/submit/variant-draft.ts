@@ -18,7 +18,6 @@ export type VariantDraft = {
 type FieldChange = { what: string; before: string; after: string };
 
 const NUMBER = / (\d+)$/;
-const NOTHING = "nothing";
 
 /** `digits` → `digits 2` → `digits 3`: outputs go to a folder of their own. */
 export function nextName(name: string): string {
@@ -40,22 +39,27 @@ export function draftOf(job: JobParametersReply): VariantDraft {
   };
 }
 
-const FIELDS: readonly (readonly [field: keyof VariantDraft, what: string])[] = [
-  ["name", "Name"],
-  ["models", "Device"],
-  ["price", "Highest price"],
-  ["memory", "Memory asked for"],
-  ["minutes", "Time limit"],
-  ["arguments", "Arguments"],
-  ["environment", "Environment"],
+const plain = (text: string) => text || "nothing";
+const FIELDS: readonly (readonly [
+  field: keyof VariantDraft,
+  what: string,
+  say: (text: string) => string,
+])[] = [
+  ["name", "Name", plain],
+  ["models", "Device", (models) => models.replaceAll(",", ", then ") || "any"],
+  ["price", "Highest price", (cents) => (cents === "" ? "any" : `${cents} cents an hour`)],
+  ["memory", "Memory asked for", (mb) => (mb === "" ? "nothing" : `${mb} MiB`)],
+  ["minutes", "Time limit", (minutes) => (minutes === "" ? "none" : `${minutes} min`)],
+  ["arguments", "Arguments", plain],
+  ["environment", "Environment", plain],
 ];
 
 export function fieldChanges(draft: VariantDraft, job: JobParametersReply): FieldChange[] {
   const before = { ...draftOf(job), name: job.name };
-  return FIELDS.flatMap(([field, what]) =>
+  return FIELDS.flatMap(([field, what, say]) =>
     draft[field] === before[field]
       ? []
-      : [{ what, before: before[field] || NOTHING, after: draft[field] || NOTHING }],
+      : [{ what, before: say(before[field]), after: say(draft[field]) }],
   );
 }
 

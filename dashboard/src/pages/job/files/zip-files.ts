@@ -6,6 +6,7 @@ type ZippedFile = JobFileVersion & { /** In the zip. */ path: string };
 
 /** Of the place where this origin's files lie until the browser has saved them. */
 const PREFIX = "rt-zip-";
+const KEPT_MS = 10 * 60_000;
 
 /** @param told bytes that are in it, as they come @throws Problem where a file may not leave; then nothing is saved */
 export async function zipFiles(
@@ -25,7 +26,13 @@ export async function zipFiles(
     throw error;
   }
   await out.close();
-  save(await place.getFile(), name);
+  const url = URL.createObjectURL(await place.getFile());
+  save(url, name);
+  // The browser reads it on for a while. What is left behind goes with the next zip.
+  setTimeout(() => {
+    URL.revokeObjectURL(url);
+    void root.removeEntry(place.name).catch(() => undefined);
+  }, KEPT_MS);
 }
 
 async function writeZip(
@@ -71,10 +78,9 @@ async function forgetEarlier(root: FileSystemDirectoryHandle): Promise<void> {
   for (const name of names) await root.removeEntry(name).catch(() => undefined);
 }
 
-function save(file: File, name: string): void {
+function save(url: string, name: string): void {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(file);
+  link.href = url;
   link.download = name;
   link.click();
-  // The browser reads it on: it goes with the page.
 }

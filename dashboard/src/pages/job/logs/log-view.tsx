@@ -50,7 +50,8 @@ export function LogView({
     estimateSize: () => LINE_PX,
     overscan: 20,
   });
-  useEffect(() => list.measure(), [isWrapped, list]);
+  // A row of another text has another height.
+  useEffect(() => list.measure(), [isWrapped, filter, opened, list]);
   useEffect(() => {
     if (isFollowing && rows.length > 0) list.scrollToIndex(rows.length - 1, { align: "end" });
   }, [version, isFollowing, rows.length, list]);
