@@ -156,7 +156,7 @@ export function ComparePage() {
           <State of={jobWord(detail.state)} />
           <Button
             look="quiet"
-            aria-label={`Take ${jobName} out`}
+            aria-label={`Take out ${jobName}`}
             onPress={() => choose(ids.filter((id) => id !== jobId))}
           >
             Take out

@@ -47,9 +47,18 @@ export function VariantFiles({
   });
   const opened = open === null ? undefined : changes.get(open);
   const columns: Column<Input>[] = [
-    { title: "File", of: ({ key, kind }) => <code>{inputName(key, kind)}</code> },
-    { title: "Size", of: ({ sizeBytes }) => bytes(sizeBytes), isNumber: true },
-    { title: "Now", of: ({ key }) => stateOf(changes.get(key)) },
+    {
+      title: "File",
+      of: ({ key, kind, sizeBytes }) => (
+        <div className={styles["file"]}>
+          <code>{inputName(key, kind)}</code>
+          <span className={changes.has(key) ? styles["changed"] : styles["small"]}>
+            {bytes(sizeBytes)}, {stateOf(changes.get(key))}
+          </span>
+        </div>
+      ),
+      by: ({ key, kind }) => inputName(key, kind),
+    },
     {
       title: "Change",
       of: (input) => (
@@ -79,7 +88,7 @@ export function VariantFiles({
                 if (open === input.key) setOpen(null);
               }}
             >
-              As it was
+              Undo
             </Button>
           ) : null}
         </div>
@@ -148,8 +157,8 @@ export function inputName(key: string, kind: string): string {
 }
 
 function stateOf(change: FileChange | undefined): string {
-  if (change === undefined) return "as it was";
+  if (change === undefined) return "as the job read it";
   if (change.kind === "replaced")
     return `replaced by ${change.file.name}, ${bytes(change.file.size)}`;
-  return change.text === change.before ? "as it was" : "edited";
+  return change.text === change.before ? "as the job read it" : "edited";
 }

@@ -108,8 +108,8 @@ t.test("a variant of a command has other arguments, and its folders as they were
     ...{ script: "jobs/prepare/scripts/prepare.py", arguments: ["--level", "2"] },
     environment: { SEED: "7" },
     inputs: [
-      { kind: "script", path: "scripts/prepare.py" },
       { kind: "file", key: "jobs/prepare/raw/deep/a.csv", path: "payload/raw/deep/a.csv" },
+      { kind: "script", path: "scripts/prepare.py" },
     ],
   });
 });
