@@ -1,5 +1,6 @@
 /** `resontech jobs`: what runs, what waits and why, and what a job says. */
 import type { JobRow } from "@resontech/contracts/http-jobs";
+import { endWords } from "@resontech/contracts/end-words";
 import { modelWords } from "@resontech/contracts/model-words";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { JOB_WORDS } from "@resontech/contracts/state-words";
@@ -124,9 +125,9 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
       if (job.workers.length > 0) {
         out("\n");
         table(
-          ["MEMBER", "STATE", "NODE", "DEVICE", "ID"],
-          job.workers.map(({ site, role, state, node, model, id: member }) => [
-            ...[site ?? role, state, node, model ?? "", member],
+          ["MEMBER", "STATE", "NODE", "DEVICE", "END", "ID"],
+          job.workers.map(({ site, role, state, node, model, id: member, ...end }) => [
+            ...[site ?? role, state, node, model ?? "", endWords(end) ?? "", member],
           ]),
         );
       }

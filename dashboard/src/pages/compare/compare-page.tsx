@@ -183,10 +183,11 @@ export function ComparePage() {
     })),
     ...USE_ROWS.map(({ name, say }) => ({
       name,
-      cells: uses.map(({ data }) => (data === undefined ? "" : say(data))),
-    }))
-      .filter(({ cells }) => cells.some((cell) => cell !== ""))
-      .map(({ name, cells }) => ({ name, cells: cells.map((cell) => cell || "–") })),
+      cells: uses.map(({ data, isPending }) =>
+        data === undefined ? (isPending ? "…" : "not known") : say(data) || "–",
+      ),
+      isKnown: uses.some(({ data }) => data !== undefined && say(data) !== ""),
+    })).filter(({ isKnown }) => isKnown),
   ];
   const figures = overlaidFigures(
     labels.map((label, at) => ({

@@ -1,4 +1,5 @@
 /** How members ended, in words. Pure. */
+import { endWords } from "@resontech/contracts/end-words";
 import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
 
 type Member = Pick<
@@ -12,12 +13,10 @@ export function hasMemberEnded(state: Member["state"]): boolean {
 
 const ENDED: readonly Member["state"][] = ["RELEASED", "LOST", "FENCED", "QUARANTINED"];
 
-/** `code 137: out of memory`, `code 0`, `node lost`; null while it has not ended, and where nothing is known of its end. */
+/** As {@link endWords} says it; null while it has not ended, and where nothing is known of its end. */
 export function endOf({ state, exitCode, reason }: Member): string | null {
   if (!hasMemberEnded(state)) return null;
-  const why = reason === null ? "" : reason.replaceAll("_", " ");
-  const code = exitCode === null ? "" : `code ${exitCode}`;
-  return [code, why].filter((part) => part !== "").join(": ") || null;
+  return endWords({ exitCode, reason });
 }
 
 /** `3 of 3`: sites whose member ended well; null while one has not ended, and where the job has no sites. */

@@ -19,12 +19,12 @@ import { hasMemberEnded } from "./ends-of.ts";
 import { Events } from "./events.tsx";
 import { Inputs } from "./inputs.tsx";
 import { JobHead } from "./job-head.tsx";
+import { LazyLogs } from "./logs/lazy-logs.tsx";
 import { Rounds } from "./rounds.tsx";
 import { Use } from "./use.tsx";
 
-/** Views that not everybody opens come when they are opened. */
+/** Whoever opens no file does not fetch what shows them. */
 const Files = lazy(async () => ({ default: (await import("./files/files.tsx")).Files }));
-const Logs = lazy(async () => ({ default: (await import("./logs/logs.tsx")).Logs }));
 
 /** Is it well; if not, what now? The views are the same in every state of a job. */
 export function JobPage({ id, tab }: { id: string; tab: string }) {
@@ -113,13 +113,7 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
             "Events",
             events === undefined ? <Skeleton /> : <Events events={events.events} />,
           ],
-          [
-            "logs",
-            "Logs",
-            <Suspense fallback={<Skeleton />}>
-              <Logs id={id} isOver={isOver} />
-            </Suspense>,
-          ],
+          ["logs", "Logs", <LazyLogs id={id} isOver={isOver} />],
           [
             "files",
             "Files",

@@ -18,6 +18,11 @@ export class LogText {
   /** Came before the stored end did. */
   #early: Piece[] = [];
 
+  /** Before that an empty log is none. */
+  get isBegun(): boolean {
+    return this.#isBegun;
+  }
+
   /** The end of the stored log: what was shown before it goes. */
   stored(offset: number, end: number, text: string): void {
     if (this.#isBegun && end <= this.#end) return;

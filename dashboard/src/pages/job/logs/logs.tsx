@@ -116,7 +116,11 @@ function MemberLog({
   return (
     <>
       {error === null ? null : <Failure error={error} retry={() => void readEnd()} />}
-      <LogView text={text.current} isFollowed={!isOver} version={shown} addressOf={addressOf} />
+      {text.current.isBegun ? (
+        <LogView text={text.current} isFollowed={!isOver} version={shown} addressOf={addressOf} />
+      ) : error === null ? (
+        <Skeleton />
+      ) : null}
     </>
   );
 }
