@@ -124,10 +124,14 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
       for (const warning of job.warnings) out(fact("warning", warning));
       if (job.workers.length > 0) {
         out("\n");
+        const ends = job.workers.map(endWords);
+        const hasEnds = ends.some((end) => end !== null);
         table(
-          ["MEMBER", "STATE", "NODE", "DEVICE", "END", "ID"],
-          job.workers.map(({ site, role, state, node, model, id: member, ...end }) => [
-            ...[site ?? role, state, node, model ?? "", endWords(end) ?? "", member],
+          ["MEMBER", "STATE", "NODE", "DEVICE", ...(hasEnds ? ["END"] : []), "ID"],
+          job.workers.map(({ site, role, state, node, model, id: member }, at) => [
+            ...[site ?? role, state, node, model ?? ""],
+            ...(hasEnds ? [ends[at] ?? ""] : []),
+            member,
           ]),
         );
       }
