@@ -81,7 +81,7 @@ for (const shell of ["bash", "zsh"] as const)
     terminal.type("resontech jobs ");
     terminal.press("Tab", "Tab");
     // In rows or in columns, as many as the terminal has room for; zsh fills in the first one.
-    const all = ["cancel", "files", "logs", "resubmit", "use", "watch"];
+    const all = ["cancel", "compare", "files", "logs", "resubmit", "use", "watch"];
     const listed = all.map((command) => `(?=[^]*\\b${command}\\b)`).join("");
     await terminal.until(new RegExp(`> resontech jobs(?: cancel)? *\n${listed}`));
     t.pass("and lists what there is");

@@ -117,6 +117,28 @@ t.test("what waits stands in its order, with a sentence why", async (t) => {
   t.match(await run("jobs", "resubmit", first), { code: 1, said: /workspace_busy/ });
   await run("jobs", "cancel", third);
 
+  // The same but for one file and a limit, which run beside it.
+  writeFileSync(join(dir, "model_def.py"), "class Net: ...\n");
+  const varied = await run(
+    ...["jobs", "resubmit", first, "--name", "first 2", "--minutes", "5"],
+    ...["--file", `scripts/model_def.py=${join(dir, "model_def.py")}`],
+  );
+  t.match(varied, { code: 0, out: /^job-\S+\n$/, said: /submitted first 2 once more/ });
+  const compared = await run("jobs", "compare", first, varied.out.trim());
+  t.match(compared, { code: 0, out: /time limit +none +5 min/ });
+  t.match(compared.out, /scripts\/model_def\.py +16 bytes, .* +15 bytes, /);
+  t.notMatch(compared.out, /configs\/meta\.json/);
+  t.match(await run("jobs", "compare", "--all", first, varied.out.trim()), {
+    out: /configs\/meta\.json/,
+  });
+  const asJson = (await run("jobs", "compare", "--json", first)).out;
+  t.match(JSON.parse(asJson), { job: { jobId: first }, parameters: { name: "first" }, series: [] });
+  t.match(await run("jobs", "resubmit", first, "--file", "scripts/none.py=x"), {
+    code: 2,
+    said: /the job read no file scripts\/none\.py/,
+  });
+  await run("jobs", "cancel", varied.out.trim());
+
   // A version that is gone: its content in a later version will do, another content will not.
   const shard = "jobs/first/shards/shard_0.zip";
   const kept = await running.s3.store.stat(user.bucketAlias, shard);

@@ -290,7 +290,7 @@ t.test("the overview leads to what waits, and a list is put in order by its head
   await page.getByRole("button", { name: /^All/ }).click();
   await page.getByRole("link", { name: "digits" }).waitFor();
   const names = async () =>
-    await page.getByRole("table").locator("tbody tr td:nth-child(2)").allTextContents();
+    await page.getByRole("table").locator("tbody tr td:nth-child(3)").allTextContents();
   await page.getByRole("button", { name: "Name" }).click();
   await page
     .getByRole("columnheader", { name: "Name" })

@@ -162,7 +162,9 @@ async function everybody(
 
 /** What a route asks of the policies for its every caller, beside its own action. */
 const ASKED_AS_WELL: Readonly<Record<string, readonly Action[]>> = {
+  "POST /api/jobs/:id/download": ["job.read"],
   "POST /api/tasks/:id/resubmit": ["job.read", "job.inputs.read"],
+  "POST /api/tasks/:id/variants": ["job.read", "job.inputs.read"],
 };
 
 /** A refusal's code stands in its body. */

@@ -1,5 +1,6 @@
 /** `resontech jobs`: what runs, what waits and why, and what a job says. */
 import type { JobRow } from "@resontech/contracts/http-jobs";
+import { endWords } from "@resontech/contracts/end-words";
 import { modelWords } from "@resontech/contracts/model-words";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { JOB_WORDS, MEMBER_WORDS } from "@resontech/contracts/state-words";
@@ -14,10 +15,12 @@ import { printable, printableLog } from "../printable.ts";
 import { settingsFrom } from "../settings.ts";
 import { size } from "../size.ts";
 import { findJob } from "./find-job.ts";
+import { comparisonRows, readComparison } from "./compare-jobs.ts";
 import { isJobOver, printLogs } from "./follow-logs.ts";
 import { wrapped } from "../wrapped.ts";
 import { readJob, readJobs } from "./read-jobs.ts";
 import { USE_HEAD, useRows } from "./use-rows.ts";
+import { isVariation, type Variation, varyJob } from "./vary-job.ts";
 import { watchJob } from "./watch-job.ts";
 
 type Shell = {
@@ -35,10 +38,12 @@ const FACTS_AT = 12;
 
 export function addJobCommands(program: Command, { say, table, countOf }: Shell): void {
   const settings = () => settingsFrom(process.env);
+  /** `any` takes a limit of the earlier job away. */
+  const orAny = (count: string) => (count === "any" ? null : countOf(count));
   const out = (text: string) => process.stdout.write(text);
   const jobs = program
     .command("jobs")
-    .description("jobs: list, show, watch, use, logs, cancel, files, resubmit")
+    .description("jobs: list, show, watch, use, compare, logs, cancel, files, resubmit")
     .addHelpText(
       "after",
       "\nExamples:\n  resontech jobs ls --state waiting,running\n  resontech jobs watch job-7f3a\n  resontech jobs logs -f job-7f3a --of site-1\n  resontech jobs resubmit job-7f3a",
@@ -117,10 +122,14 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
       for (const warning of job.warnings) out(fact("warning", warning));
       if (job.workers.length > 0) {
         out("\n");
+        const ends = job.workers.map(endWords);
+        const hasEnds = ends.some((end) => end !== null);
         table(
-          ["MEMBER", "STATE", "NODE", "DEVICE", "ID"],
-          job.workers.map(({ site, role, state, node, model, id: member }) => [
-            ...[site ?? role, MEMBER_WORDS[state], node, model ?? "", member],
+          ["MEMBER", "STATE", "NODE", "DEVICE", ...(hasEnds ? ["END"] : []), "ID"],
+          job.workers.map(({ site, role, state, node, model, id: member }, at) => [
+            ...[site ?? role, MEMBER_WORDS[state], node, model ?? ""],
+            ...(hasEnds ? [ends[at] ?? ""] : []),
+            member,
           ]),
         );
       }
@@ -214,16 +223,50 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
   jobs
     .command("resubmit <job>")
     .description(
-      "the same job as a new one, of the very files that it was made of; refused where these are gone",
+      "the same job as a new one, of the very files that it was made of; refused where these are gone. What an option names is changed",
+    )
+    .option("--name <name>", "of the new job, which then has a folder of its own")
+    .option("--gpu-models <ids>", "catalogue ids in order of preference, with commas; or any")
+    .option("--max-price <cents>", "at most so much for an hour of a device, or any", orAny)
+    .option("--minutes <n>", "the job ends so long after its first start, or any", orAny)
+    .option(
+      "--file <path=file>",
+      "another file in place of one that the job read; may stand several times",
+      (value: string, before: readonly string[]) => [...before, value],
+      [],
+    )
+    .option(
+      "--argument <argument>",
+      "of a command, in place of all that it had; may stand several times",
+      (value: string, before: readonly string[]) => [...before, value],
+      [],
     )
     .option("--json", "the appliance's answer", false)
-    .action(async (named: string, { json }: { json: boolean }) => {
+    .addHelpText(
+      "after",
+      "\nExamples:\n  resontech jobs resubmit job-7f3a\n  resontech jobs resubmit job-7f3a --name 'digits 2' --file scripts/model_def.py=model_def.py --minutes 30",
+    )
+    .action(async (named: string, { json, ...variation }: Variation & { json: boolean }) => {
       const id = await findJob(settings(), named);
       const params = { id };
-      const task = await sendJson(settings(), "POST", "/api/tasks/{id}/resubmit", { params });
+      const task = isVariation(variation)
+        ? await varyJob(settings(), id, variation)
+        : await sendJson(settings(), "POST", "/api/tasks/{id}/resubmit", { params });
       out(json ? `${JSON.stringify(task)}\n` : `${task.id}\n`);
       for (const warning of task.warnings) say(`warning: ${warning}`);
       say(`submitted ${task.name} once more: resontech jobs watch ${task.id}`);
+    });
+
+  jobs
+    .command("compare <job...>")
+    .description("what differs between jobs, and the metrics that each had last")
+    .option("--all", "also what is the same", false)
+    .option("--json", "one JSON line for each job, with its parameters and its curves", false)
+    .action(async (named: string[], { all, json }: { all: boolean; json: boolean }) => {
+      const ids = await Promise.all(named.map((one) => findJob(settings(), one)));
+      const found = await readComparison(settings(), ids);
+      if (json) for (const one of found) out(`${JSON.stringify(one)}\n`);
+      else table(["OF", ...ids], comparisonRows(found, all));
     });
 
   jobs

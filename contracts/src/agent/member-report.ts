@@ -6,6 +6,9 @@ import { closed } from "../closed.ts";
 
 const kind = <K extends string>(value: K) => Type.Literal(value);
 
+/** Of a container that ran, as a shell tells it: 128 and the signal's number for what a signal ended. */
+const ExitCode = Type.Integer({ minimum: 0, maximum: 255 });
+
 /** What happened to a member, told by its agent. Spooled on the agent's disk until the coordinator has committed it. */
 export const MemberEvent = Type.Union([
   /** Bytes received, layers and files unpacked, or a model that loads (`loading`): progress that renews the deadlines of what is not ready yet. */
@@ -67,7 +70,7 @@ export const MemberEvent = Type.Union([
     closed,
   ),
   /** The payload ended well; outputs follow. */
-  Type.Object({ kind: kind("finished") }, closed),
+  Type.Object({ kind: kind("finished"), exitCode: Type.Optional(ExitCode) }, closed),
   /** Every output of this member is uploaded; keys are relative to the job's output root. */
   Type.Object(
     { kind: kind("outputs-uploaded"), keys: Type.Array(Type.String({ maxLength: 1024 })) },
@@ -84,6 +87,7 @@ export const MemberEvent = Type.Union([
       message: Text,
       detail: Type.Optional(Text),
       site: Type.Optional(Id),
+      exitCode: Type.Optional(ExitCode),
     },
     closed,
   ),

@@ -62,6 +62,7 @@ export type ApiRoutes = {
     "/api/jobs/{id}/logs/search": { asked: { params: { id: string }; query: Filled<jobs.JobLogSearchQuery, "case" | "skip" | "limit" | "context"> }; answer: jobs.JobLogSearchReply };
     "/api/jobs/{id}/logs/{member}": { asked: { params: { id: string; member: string }; query?: Filled<Static<typeof jobs.JobLogQuery>, "offset" | "bytes"> }; answer: jobs.JobLogReply };
     "/api/jobs/{id}/metrics": { asked: { params: { id: string } }; answer: jobs.JobMetricsReply };
+    "/api/jobs/{id}/parameters": { asked: { params: { id: string } }; answer: jobs.JobParametersReply };
     "/api/jobs/{id}/use": { asked: { params: { id: string }; query?: Filled<use.UseQuery, "points"> }; answer: use.UseReply };
     "/api/keys": { asked: NoFields; answer: Array<identity.KeyReply> };
     "/api/me": { asked: NoFields; answer: identity.CallerReply };
@@ -97,6 +98,7 @@ export type ApiRoutes = {
     "/api/hub/models": { asked: { body: models.AddModelBody }; answer: models.ModelReply };
     "/api/inference/jobs": { asked: { body: inference.DeployBody }; answer: inference.DeployedReply };
     "/api/inference/jobs/{id}/rotate-key": { asked: { params: { id: string } }; answer: inference.RotatedPredictKeyReply };
+    "/api/jobs/{id}/download": { asked: { params: { id: string }; body: Static<typeof jobs.JobFileBody> }; answer: storage.DownloadReply };
     "/api/keys": { asked: { body: Static<typeof identity.MintKeyBody> }; answer: identity.MintedKeyReply };
     "/api/nodes/invitations": { asked: { body: Static<typeof nodes.InviteNodeBody> }; answer: nodes.InviteNodeReply };
     "/api/nodes/join": { asked: { body: { token: string; csr: string } }; answer: { node: string; certChain: string; rootCert: string; natsUrl: string; registry: string } };
@@ -112,6 +114,7 @@ export type ApiRoutes = {
     "/api/tasks": { asked: { body: tasks.SubmitTaskBody }; answer: tasks.TaskReply };
     "/api/tasks/{id}/cancel": { asked: { params: { id: string } }; answer: tasks.TaskReply };
     "/api/tasks/{id}/resubmit": { asked: { params: { id: string } }; answer: tasks.TaskReply };
+    "/api/tasks/{id}/variants": { asked: { params: { id: string }; body: tasks.TaskVariantBody }; answer: tasks.TaskReply };
     "/api/users/storage/download": { asked: { body: Static<typeof storage.DownloadBody> }; answer: storage.DownloadReply };
     "/api/users/storage/upload/abort": { asked: { body: Static<typeof storage.UploadAbortBody> }; answer: { aborted: boolean } };
     "/api/users/storage/upload/complete": { asked: { body: Static<typeof storage.UploadCompleteBody> }; answer: Static<typeof storage.UploadCompleteReply> };

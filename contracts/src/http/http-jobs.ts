@@ -180,6 +180,65 @@ export const JobInputsReply = Type.Array(
 );
 export type JobInputsReply = Static<typeof JobInputsReply>;
 
+/** What a job was made of, in what a person chose and in what its files hold: enough to compare it with another, and to begin one like it. */
+export const JobParametersReply = Type.Object(
+  {
+    name: Type.String(),
+    kind: Type.String(),
+    projectId: Type.String(),
+    /** Key of the script that a command runs; null for a job that trains. */
+    script: Nullable(Type.String()),
+    arguments: Type.Array(Type.String()),
+    environment: Type.Record(Type.String(), Type.String()),
+    /** Catalogue ids in order of preference; null: any. */
+    gpuModels: Nullable(Type.Array(Type.String())),
+    /** Pinned; null: whichever fit. */
+    workerIds: Nullable(Type.Array(Type.String())),
+    onlyMineWorkers: Type.Boolean(),
+    maxPricePerGpuHourCents: Nullable(Count),
+    estimatedMemoryMb: Nullable(Count),
+    timeLimitMinutes: Nullable(Count),
+    /** Profiles of the images that the job's files go with, best first. */
+    images: Type.Array(
+      Type.Object(
+        { profile: Type.String(), /** With its digest. */ reference: Type.String() },
+        closed,
+      ),
+    ),
+    rounds: Nullable(Count),
+    /** So many sites end a round. */
+    minSites: Count,
+    /** Same for two jobs whose scripts, configs and requirements hold the same. */
+    codeDigest: Type.String(),
+    inputs: Type.Array(
+      Type.Object(
+        {
+          kind: Type.String(),
+          key: Type.String(),
+          versionId: Type.String(),
+          sizeBytes: Count,
+          /** Where a member finds it; shards of all sites have one path. */
+          path: Type.String(),
+          /** The store's own digest of the content: the same for the same file, uploaded the same way. */
+          etag: Type.String(),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+export type JobParametersReply = Static<typeof JobParametersReply>;
+
+/** An input or an output of the job, by version: a later job of the same name hides it, and leaves it there. */
+export const JobFileBody = Type.Object(
+  {
+    key: Type.String({ minLength: 1, maxLength: 1024 }),
+    versionId: Type.String({ minLength: 1, maxLength: 256 }),
+  },
+  closed,
+);
+
 /** Who printed, and how much of it is stored. */
 export const JobLogsReply = Type.Array(
   Type.Object(

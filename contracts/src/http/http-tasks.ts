@@ -98,6 +98,55 @@ export const SubmitTaskBody = Type.Unsafe<SubmitTaskBody>({
   ],
 });
 
+/** A task like an earlier one: what is left out stays as it was. */
+export const TaskVariantBody = Type.Object(
+  {
+    name: Type.Optional(
+      Type.String({
+        ...{ minLength: 1, maxLength: 200 },
+        description: "With another name the outputs go to a folder of their own",
+      }),
+    ),
+    gpuModels: Type.Optional(
+      Nullable(Type.Array(ModelId, { maxItems: 64, description: "Null: any" })),
+    ),
+    maxPricePerGpuHourCents: Type.Optional(
+      Nullable(Type.Integer({ minimum: 0, maximum: 100_000_000, description: "Null: any" })),
+    ),
+    estimatedMemoryMb: Type.Optional(
+      Nullable(Type.Integer({ minimum: 1, maximum: 16_777_216, description: "Null: not said" })),
+    ),
+    timeLimitMinutes: Type.Optional(
+      Nullable(Type.Integer({ minimum: 1, maximum: 525_600, description: "Null: none" })),
+    ),
+    arguments: Type.Optional(Type.Array(ArgumentText, { maxItems: 64 })),
+    environment: Type.Optional(SubmitCommandBody.properties.environment),
+    files: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            input: Type.String({
+              ...{ minLength: 1, maxLength: 1024 },
+              description: "Key of what the earlier task read",
+            }),
+            key: Type.String({
+              ...{ minLength: 1, maxLength: 1024 },
+              description: "Where the other file lies",
+            }),
+            versionId: Type.Optional(
+              Type.String({ minLength: 1, maxLength: 256, description: "The newest, if absent" }),
+            ),
+          },
+          closed,
+        ),
+        { maxItems: 1_000, description: "Files in place of those that the earlier task read" },
+      ),
+    ),
+  },
+  closed,
+);
+export type TaskVariantBody = Static<typeof TaskVariantBody>;
+
 /** The only words that the client knows; the exact state is in `detail`. */
 const WireStatus = Type.Enum(["QUEUED", "RUNNING", "FINISHED", "FAILED"]);
 
@@ -239,6 +288,12 @@ export const DashboardJobWithWorkers = Type.Object(
           workerId: Nullable(Type.String()),
           model: Nullable(Type.String()),
           state: Type.Enum([...MEMBER_STATES]),
+          /** Of its container, as a shell tells it; null while it runs, and where nobody said how it ended. */
+          exitCode: Nullable(Type.Integer()),
+          /** Why it ended, or was told to; null where it simply was done. */
+          reason: Nullable(Reason),
+          /** The same in words, of whoever knew. */
+          message: Nullable(Type.String()),
           progress: Nullable(
             Type.Object(
               {

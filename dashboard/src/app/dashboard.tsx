@@ -1,4 +1,4 @@
-import { Suspense } from "react";
+import { lazy, Suspense } from "react";
 import { Redirect, Route, Router, Switch } from "wouter";
 import { AppliancePage } from "../pages/appliance/appliance-page.tsx";
 import { ApprovalsPage } from "../pages/approvals/approvals-page.tsx";
@@ -17,13 +17,20 @@ import { OverviewPage } from "../pages/overview/overview-page.tsx";
 import { PeoplePage } from "../pages/people/people-page.tsx";
 import { ProfilePage } from "../pages/profile/profile-page.tsx";
 import { StoragePage } from "../pages/storage/storage-page.tsx";
-import { SubmitPage } from "../pages/submit/submit-page.tsx";
 import { useSession } from "../api/session.ts";
 import { ErrorBoundary } from "./error-boundary.tsx";
 import { NoSuchPage } from "./no-such-page.tsx";
 import { Shell } from "./shell.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { useTab } from "../ui/tab.ts";
+
+/** Pages that few open on a day come when they are opened. */
+const ComparePage = lazy(async () => ({
+  default: (await import("../pages/compare/compare-page.tsx")).ComparePage,
+}));
+const SubmitPage = lazy(async () => ({
+  default: (await import("../pages/submit/submit-page.tsx")).SubmitPage,
+}));
 
 /** Every page under its address. */
 export function Dashboard() {
@@ -40,6 +47,7 @@ export function Dashboard() {
                   <Route path="/jobs/:id/:tab?">
                     {({ id, tab }) => <JobPage key={id} id={id} tab={tab ?? "rounds"} />}
                   </Route>
+                  <Route path="/compare" component={ComparePage} />
                   <Route path="/inference" component={DeploymentsPage} />
                   <Route path="/inference/models" component={HubPage} />
                   <Route path="/inference/deploy" component={DeployPage} />

@@ -18,6 +18,8 @@ const KEYBOARD_PATHS = [
   "/",
   "/inference",
   "/submit",
+  "/submit?as=command",
+  "/compare",
   "/storage",
   "/keys",
   "/people",

@@ -7,6 +7,8 @@ export const JOB_TABS = [
 export const PATHS = [
   ...["/", "/jobs", "/inference", "/submit", "/nodes", "/nodes/rack00-00", "/storage", "/keys"],
   ...["/people", "/approvals", "/audit", "/appliance", "/no-such-page"],
+  ...["/submit?as=command", "/submit?as=predictor", `/submit?again=${LONG_LOG_JOB}`],
+  `/compare?jobs=${jobOfReason("user_exception")},${LONG_LOG_JOB}`,
   `/jobs/${jobOfReason("user_exception")}/rounds`,
   ...JOB_TABS.map((tab) => `/jobs/${LONG_LOG_JOB}/${tab}`),
 ];

@@ -12,7 +12,7 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { Views } from "../../ui/views.tsx";
 import { Devices } from "../job/devices.tsx";
 import { Events } from "../job/events.tsx";
-import { Logs } from "../job/logs/logs.tsx";
+import { LazyLogs } from "../job/logs/lazy-logs.tsx";
 import { CallIt } from "./call-it.tsx";
 import { DeploymentHead } from "./deployment-head.tsx";
 import { Figures } from "./figures.tsx";
@@ -71,7 +71,7 @@ export function DeploymentPage({ id, tab }: { id: string; tab: string }) {
         views={[
           ["call", "Call", <CallIt deployment={deployment.data} />],
           ["use", "Use", <ServingUse id={id} />],
-          ["logs", "Logs", <Logs id={id} isOver={isTerminal(deployment.data.detail.state)} />],
+          ["logs", "Logs", <LazyLogs id={id} isOver={isTerminal(deployment.data.detail.state)} />],
           ["gpu", "GPU", <Devices jobId={id} />],
           [
             "events",

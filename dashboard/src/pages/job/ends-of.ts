@@ -1,11 +1,31 @@
-/** Why members ended, by their events. Pure. */
-import type { JobHistoryReply } from "@resontech/contracts/http-jobs";
+/** How members ended, in words. Pure. */
+import { endWords } from "@resontech/contracts/end-words";
+import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
 
-/** @returns the member's id → the first reason that was told of it, in words */
-export function endsOf(events: JobHistoryReply["events"]): ReadonlyMap<string, string> {
-  const ends = new Map<string, string>();
-  for (const { member, reason } of events)
-    if (member !== null && reason !== null && !ends.has(member.id))
-      ends.set(member.id, reason.replaceAll("_", " "));
-  return ends;
+type Member = Pick<
+  DashboardJobWithWorkers["workers"][number],
+  "state" | "site" | "exitCode" | "reason"
+>;
+
+export function hasMemberEnded(state: Member["state"]): boolean {
+  return ENDED.includes(state);
+}
+
+const ENDED: readonly Member["state"][] = ["RELEASED", "LOST", "FENCED", "QUARANTINED"];
+
+/** As {@link endWords} says it; null while it has not ended, and where nothing is known of its end. */
+export function endOf({ state, exitCode, reason }: Member): string | null {
+  if (!hasMemberEnded(state)) return null;
+  return endWords({ exitCode, reason });
+}
+
+/** `3 of 3`: sites whose member ended well; null while one has not ended, and where the job has no sites. */
+export function sitesThatEndedWell(members: readonly Member[]): string | null {
+  const sites = members.filter(({ site }) => site !== null);
+  if (sites.length === 0 || !sites.every(({ state }) => hasMemberEnded(state))) return null;
+  const well = sites.filter(
+    ({ state, exitCode, reason }) =>
+      state === "RELEASED" && reason === null && (exitCode ?? 0) === 0,
+  );
+  return `${well.length} of ${sites.length}`;
 }

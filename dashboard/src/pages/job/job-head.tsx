@@ -1,10 +1,9 @@
-import type { JobHistoryReply } from "@resontech/contracts/http-jobs";
 import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { modelWords } from "@resontech/contracts/model-words";
 import { roundWords } from "@resontech/contracts/round-words";
 import { useState } from "react";
-import { Link } from "wouter";
+import { Link, useLocation } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { useMay } from "../../api/session.ts";
 import { PageHead } from "../../ui/page-head.tsx";
@@ -15,8 +14,8 @@ import { Failure, Warning } from "../../ui/notice.tsx";
 import { Question } from "../../ui/question.tsx";
 import { State } from "../../ui/state.tsx";
 import { jobWord, memberWord } from "../../ui/state-word.ts";
-import { Resubmit } from "./resubmit.tsx";
-import { endsOf } from "./ends-of.ts";
+import { comparisonOf } from "../compare/compared-jobs.ts";
+import { endOf, sitesThatEndedWell } from "./ends-of.ts";
 import { sentenceOf } from "./sentence-of.ts";
 import { Words } from "../../ui/words.tsx";
 import { errorHint } from "./error-hint.ts";
@@ -25,9 +24,10 @@ import styles from "./job-page.module.css";
 type Job = DashboardJobWithWorkers;
 
 /** What the job is, how it is, and what one can do about it. */
-export function JobHead({ job, history }: { job: Job; history: JobHistoryReply | undefined }) {
+export function JobHead({ job }: { job: Job }) {
   const { detail } = job;
-  const ends = endsOf(history?.events ?? []);
+  const [, go] = useLocation();
+  const well = isTerminal(detail.state) ? sitesThatEndedWell(job.workers) : null;
   const maySubmit = useMay("job.submit");
   const mayCancel = useMay("job.cancel") && !isTerminal(detail.state);
   return (
@@ -43,8 +43,11 @@ export function JobHead({ job, history }: { job: Job; history: JobHistoryReply |
         actions={
           <>
             {isTerminal(detail.state) ? null : <Bell job={job.jobId} />}
+            <Button onPress={() => go(comparisonOf([job.jobId]))}>Compare with …</Button>
             {mayCancel && detail.desired === "run" ? <Cancel job={job} /> : null}
-            {maySubmit && isTerminal(detail.state) ? <Resubmit job={job} /> : null}
+            {maySubmit ? (
+              <Button onPress={() => go(`/submit?again=${job.jobId}`)}>Submit again</Button>
+            ) : null}
           </>
         }
       >
@@ -75,6 +78,12 @@ export function JobHead({ job, history }: { job: Job; history: JobHistoryReply |
           <dt>Attempt</dt>
           <dd>{detail.attempt}</dd>
         </div>
+        {well === null ? null : (
+          <div>
+            <dt>Sites that ended well</dt>
+            <dd>{well}</dd>
+          </div>
+        )}
         {detail.model === null ? null : (
           <div>
             <dt>Model</dt>
@@ -103,7 +112,15 @@ export function JobHead({ job, history }: { job: Job; history: JobHistoryReply |
           <p>
             <code>{detail.error.code}</code>
             {detail.error.member === null ? "" : ` at ${detail.error.member}`} ·{" "}
-            <Link href={`/jobs/${job.jobId}/logs`}>Read the logs</Link>
+            <Link href={`/jobs/${job.jobId}/logs${siteOf(detail.error.member)}`}>
+              Read the logs
+            </Link>
+            {detail.error.code === "out_of_memory" ? (
+              <>
+                {" "}
+                · <Link href={`/jobs/${job.jobId}/use`}>See how its memory grew</Link>
+              </>
+            ) : null}
           </p>
           {detail.error.detail === null ? null : <pre tabIndex={0}>{detail.error.detail}</pre>}
         </div>
@@ -127,9 +144,7 @@ export function JobHead({ job, history }: { job: Job; history: JobHistoryReply |
               {!MOVES.includes(member.state) || member.progress === null
                 ? ""
                 : ` · ${progressOf(member.progress)}`}
-              {ENDED.includes(member.state) && ends.has(member.id)
-                ? ` · ${ends.get(member.id)}`
-                : ""}
+              {endOf(member) === null ? "" : ` · ${endOf(member)}`}
             </span>
           </li>
         ))}
@@ -141,9 +156,10 @@ export function JobHead({ job, history }: { job: Job; history: JobHistoryReply |
 /** Members that fetch or store; of another state what was fetched last is past. */
 const MOVES: readonly Job["workers"][number]["state"][] = ["STARTING", "DRAINING"];
 
-const ENDED: readonly Job["workers"][number]["state"][] = [
-  ...(["RELEASED", "LOST", "FENCED", "QUARANTINED"] as const),
-];
+/** The log of whoever the job failed at. */
+function siteOf(member: string | null): string {
+  return member === null ? "" : `#${encodeURIComponent(member)}`;
+}
 
 function progressOf({ step, done, total }: { step: string; done: number; total: number | null }) {
   return total === null || total === 0 ? step : `${step} ${Math.round((100 * done) / total)} %`;

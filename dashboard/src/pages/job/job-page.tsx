@@ -2,6 +2,7 @@ import type { JobHistoryReply, JobMetricsReply } from "@resontech/contracts/http
 import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { lazy, Suspense } from "react";
 import { Link, useLocation } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { applyToHistory, applyToJob, isTold } from "../../live/apply-to-job.ts";
@@ -14,13 +15,16 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { Views } from "../../ui/views.tsx";
 import { Curves } from "./curves.tsx";
 import { Devices } from "./devices.tsx";
+import { hasMemberEnded } from "./ends-of.ts";
 import { Events } from "./events.tsx";
-import { Files } from "./files.tsx";
 import { Inputs } from "./inputs.tsx";
 import { JobHead } from "./job-head.tsx";
-import { Logs } from "./logs/logs.tsx";
+import { LazyLogs } from "./logs/lazy-logs.tsx";
 import { Rounds } from "./rounds.tsx";
 import { Use } from "./use.tsx";
+
+/** Whoever opens no file does not fetch what shows them. */
+const Files = lazy(async () => ({ default: (await import("./files/files.tsx")).Files }));
 
 /** Is it well; if not, what now? The views are the same in every state of a job. */
 export function JobPage({ id, tab }: { id: string; tab: string }) {
@@ -57,6 +61,9 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
         old === undefined ? old : told.reduce(applyToDevices, old),
       );
       if (!told.every(isTold)) void client.invalidateQueries({ queryKey: keys.job, exact: true });
+      // How a member ended is told with the job.
+      if (told.some(({ change }) => change.kind === "member" && hasMemberEnded(change.to)))
+        void client.invalidateQueries({ queryKey: keys.job, exact: true });
       if (told.some(({ change }) => change.kind === "member-added"))
         void client.invalidateQueries({ queryKey: keys.history });
       if (
@@ -82,7 +89,7 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
   const isOver = isTerminal(job.data.detail.state);
   return (
     <>
-      <JobHead job={job.data} history={events} />
+      <JobHead job={job.data} />
       <Views
         label="Views of the job"
         selected={tab}
@@ -106,8 +113,19 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
             "Events",
             events === undefined ? <Skeleton /> : <Events events={events.events} />,
           ],
-          ["logs", "Logs", <Logs id={id} isOver={isOver} />],
-          ["files", "Files", <Files jobId={id} project={events?.projectId} isOver={isOver} />],
+          ["logs", "Logs", <LazyLogs id={id} isOver={isOver} />],
+          [
+            "files",
+            "Files",
+            <Suspense fallback={<Skeleton />}>
+              <Files
+                jobId={id}
+                jobName={job.data.jobName}
+                project={events?.projectId}
+                isOver={isOver}
+              />
+            </Suspense>,
+          ],
           ["inputs", "Inputs", <Inputs jobId={id} />],
         ]}
       />

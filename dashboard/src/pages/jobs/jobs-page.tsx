@@ -1,7 +1,7 @@
 import type { JobListReply, JobRow } from "@resontech/contracts/http-jobs";
 import { type InfiniteData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Link, useSearchParams } from "wouter";
+import { Link, useLocation, useSearchParams } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { useSession } from "../../api/session.ts";
 import { applyToRow, unknownJobs } from "../../live/apply-to-list.ts";
@@ -12,6 +12,8 @@ import { Ago, Lasted } from "../../ui/instant.tsx";
 import { Empty, Failure } from "../../ui/notice.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { State } from "../../ui/state.tsx";
+import { comparisonOf, MOST_COMPARED } from "../compare/compared-jobs.ts";
+import { countOf } from "../../ui/count-of.ts";
 import { jobWord } from "../../ui/state-word.ts";
 import { type Column, Table } from "../../ui/table.tsx";
 import { JobFilters } from "./job-filters.tsx";
@@ -33,7 +35,10 @@ export function JobsPage() {
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   const queryKey = ["jobs", filter];
   const client = useQueryClient();
+  const [, go] = useLocation();
   const [isNew, setNew] = useState<readonly string[]>([]);
+  /** In the order in which they were ticked. */
+  const [ticked, setTicked] = useState<readonly string[]>([]);
   const jobs = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam: before, signal }) =>
@@ -85,10 +90,28 @@ export function JobsPage() {
       {jobs.isPending ? <Skeleton /> : null}
       {jobs.isError ? <Failure error={jobs.error} retry={() => void jobs.refetch()} /> : null}
       {jobs.isSuccess && rows.length === 0 ? <NoJobs isFiltered={isFiltered} /> : null}
+      {ticked.length === 0 ? null : (
+        <div role="group" aria-label="Ticked jobs" className={styles["ticked"]}>
+          <span role="status">
+            {countOf(ticked.length, "job")} ticked
+            {ticked.length === 1 ? ": tick another to compare them." : "."}
+          </span>
+          <Button
+            look="main"
+            isDisabled={ticked.length < 2}
+            onPress={() => go(comparisonOf(ticked))}
+          >
+            Compare
+          </Button>
+          <Button look="quiet" onPress={() => setTicked([])}>
+            Untick all
+          </Button>
+        </div>
+      )}
       {rows.length === 0 ? null : (
         <Table
           caption="Jobs, newest first"
-          columns={columns(nameOf)}
+          columns={[tickColumn(ticked, setTicked), ...columns(nameOf)]}
           rows={rows}
           keyOf={({ id }) => id}
         />
@@ -102,6 +125,27 @@ export function JobsPage() {
       ) : null}
     </>
   );
+}
+
+function tickColumn(
+  ticked: readonly string[],
+  onChange: (ticked: readonly string[]) => void,
+): Column<JobRow> {
+  return {
+    title: "Tick",
+    of: ({ id, name }) => {
+      const isTicked = ticked.includes(id);
+      return (
+        <input
+          type="checkbox"
+          aria-label={`Tick ${name}`}
+          checked={isTicked}
+          disabled={!isTicked && ticked.length >= MOST_COMPARED}
+          onChange={() => onChange(isTicked ? ticked.filter((one) => one !== id) : [...ticked, id])}
+        />
+      );
+    },
+  };
 }
 
 function columns(nameOf: (project: string) => string): Column<JobRow>[] {

@@ -6,13 +6,13 @@ import { asProblem, Problem } from "../../api/problem.ts";
 const TRIES = 4;
 const WAIT_MS = 1_000;
 
-/** @param sent bytes that are stored, as they come @throws Problem */
+/** @param sent bytes that are stored, as they come @returns the version that the object now has @throws Problem */
 export async function upload(
   key: string,
   file: Blob,
   project: string | undefined,
   sent: (bytes: number) => void,
-): Promise<void> {
+): Promise<string> {
   const named = project === undefined ? {} : { project };
   const { uploadId, urls } = await askAgain("POST", "/api/users/storage/upload/init", {
     body: { key, size: file.size },
@@ -31,7 +31,7 @@ export async function upload(
     await askAgain("POST", "/api/users/storage/upload/abort", { body, ...named });
     throw error;
   }
-  await complete({ key, uploadId, parts }, named, file.size);
+  return await complete({ key, uploadId, parts }, named, file.size);
 }
 
 /** Completes the upload. After an answer that was lost it may be done and no more, or somebody gave it up: the object says which. */
@@ -39,21 +39,25 @@ async function complete(
   body: { key: string; uploadId: string; parts: { PartNumber: number; ETag: string }[] },
   named: { project?: string },
   size: number,
-): Promise<void> {
+): Promise<string> {
   const path = "/api/users/storage/upload/complete";
   try {
-    await ask("POST", path, { body, ...named });
+    return (await ask("POST", path, { body, ...named })).versionId;
   } catch (error) {
     if (asProblem(error).status !== 0) throw error;
-    await askAgain("POST", path, { body, ...named }).catch(async (again: unknown) => {
-      if (asProblem(again).code !== "upload_not_found") throw again;
-      const { key } = body;
-      const stored = await askAgain("POST", "/api/users/storage/download", {
-        body: { key },
-        ...named,
-      });
-      if (stored.sizeBytes !== size) throw again;
-    });
+    const stored = await askAgain("POST", path, { body, ...named }).catch(
+      async (again: unknown) => {
+        if (asProblem(again).code !== "upload_not_found") throw again;
+        const { key } = body;
+        const found = await askAgain("POST", "/api/users/storage/download", {
+          body: { key },
+          ...named,
+        });
+        if (found.sizeBytes !== size) throw again;
+        return found;
+      },
+    );
+    return stored.versionId;
   }
 }
 

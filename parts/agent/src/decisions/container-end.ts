@@ -24,6 +24,15 @@ export type End = {
   limits: { memoryBytes: number; diskBytes: number };
 };
 
+/** What a person knows the end by: codes of rt-init stand for what it saw. Null where it ended the container on its own. */
+export function toldExitCode({
+  exitCode,
+  oomKilled,
+}: Pick<End, "exitCode" | "oomKilled">): number | null {
+  if (oomKilled || exitCode === INIT_EXIT.outOfMemory) return KILLED;
+  return exitCode === INIT_EXIT.leaseLost ? null : exitCode;
+}
+
 /** Says why a container failed; null when the payload did all it had to. */
 export function evaluateEnd({
   exitCode,

@@ -1,6 +1,6 @@
 /** While the member runs: its events, its output, its end. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { evaluateEnd } from "../decisions/container-end.ts";
+import { evaluateEnd, toldExitCode } from "../decisions/container-end.ts";
 import { CheckpointUploads } from "./checkpoint-uploads.ts";
 import { lastPrinted } from "./last-printed.ts";
 import { LogShipper } from "./log-shipper.ts";
@@ -61,9 +61,11 @@ export async function watchMember(member: MemberContext): Promise<void> {
     isDiskFull: area.isFull,
     limits: desired.resources,
   });
+  const code = toldExitCode({ exitCode, oomKilled });
+  const told = code === null ? {} : { exitCode: code };
   journal.note(
     { phase: "draining", failure },
-    failure === null ? { kind: "finished" } : { kind: "failed", ...failure },
+    failure === null ? { kind: "finished", ...told } : { kind: "failed", ...failure, ...told },
   );
 }
 

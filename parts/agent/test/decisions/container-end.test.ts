@@ -1,5 +1,5 @@
 import t from "tap";
-import { type End, evaluateEnd } from "../../src/decisions/container-end.ts";
+import { type End, evaluateEnd, toldExitCode } from "../../src/decisions/container-end.ts";
 
 const end = (change: Partial<End>): End => ({
   exitCode: 0,
@@ -79,4 +79,15 @@ t.test("what the user needs to see is kept", (t) => {
   t.match(full?.message, /7 bytes/);
   t.match(evaluateEnd(end({ exitCode: 76 }))?.message, /5 bytes/);
   t.end();
+});
+
+t.test("people are told a code that they know, and none of what PID 1 did by itself", async (t) => {
+  const told = (exitCode: number, oomKilled = false) => toldExitCode({ exitCode, oomKilled });
+  t.same(
+    [0, 1, 137, 143].map((code) => told(code)),
+    [0, 1, 137, 143],
+  );
+  t.equal(told(76), 137, "PID 1 saw a process run out of memory");
+  t.equal(told(0, true), 137);
+  t.equal(told(75), null, "the lease was lost");
 });

@@ -33,6 +33,7 @@ import { answerable } from "./migrations/0031-answerable.ts";
 import { laterApprovals } from "./migrations/0032-later-approvals.ts";
 import { lastModels } from "./migrations/0033-last-models.ts";
 import { logMerges } from "./migrations/0034-log-merges.ts";
+import { exitCodes } from "./migrations/0035-exit-codes.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -55,4 +56,5 @@ export const MIGRATIONS: readonly Migration[] = [
   laterApprovals,
   lastModels,
   logMerges,
+  exitCodes,
 ];

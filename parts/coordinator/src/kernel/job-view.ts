@@ -77,6 +77,12 @@ export type JobMemberView = {
   /** `<generation>.<counter>` */
   fence: string;
   progress: { step: string; done: number; total: number | null; at: number } | null;
+  /** Of its container; null while it runs, and where nobody said how it ended. */
+  exitCode: number | null;
+  /** Why it ended, or was told to; null where it simply was done. */
+  reason: JobReason | null;
+  /** The same in words, of whoever knew. */
+  message: string | null;
   /** Null when the node has not been heard since the coordinator started. */
   heartbeat: { at: number; ageMs: number; loopLagMs: number; diskFreeBytes: number } | null;
 };

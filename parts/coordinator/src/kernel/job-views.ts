@@ -148,6 +148,7 @@ export class JobViews {
               total: member.progress_total,
               at: member.progress_at ?? member.state_since,
             },
+      ...{ exitCode: member.exit_code, reason: member.reason, message: member.message },
       heartbeat: this.#heartbeats.last(member.node_id),
     };
   }

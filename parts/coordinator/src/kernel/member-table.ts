@@ -24,6 +24,7 @@ export type MemberChange = Partial<
     | "message"
     | "detail"
     | "failed_site"
+    | "exit_code"
     | "deadline_at"
     | "told"
     | "wish_order"

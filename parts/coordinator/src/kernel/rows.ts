@@ -116,6 +116,8 @@ export type MemberRow = {
   /** JSON of the `MemberImage` that it runs; null: its job's. */
   image: string | null;
   failed_site: string | null;
+  /** How its container ended; null where nobody said so. */
+  exit_code: number | null;
   /** JSON of the `DesiredMember` that its node heard first; null before that, and of members of releases that kept none. */
   told: string | null;
   /** Of one that may sleep: how often something was wished of it, and what last. */

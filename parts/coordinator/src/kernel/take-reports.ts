@@ -120,7 +120,7 @@ export class Reports {
           this.#tables.warnings.note(member.job_id, event);
         return;
       case "finished":
-        note({ is_finished: 1 });
+        note({ is_finished: 1, exit_code: event.exitCode ?? null });
         move(id, "drain");
         return;
       case "outputs-uploaded":
@@ -160,6 +160,7 @@ export class Reports {
       message: string;
       detail?: string | undefined;
       site?: string | undefined;
+      exitCode?: number | undefined;
     },
   ): void {
     const reason = isAgentReason(event.reason) ? event.reason : "agent_fault";
@@ -181,6 +182,7 @@ export class Reports {
       });
     // The first failure stands: what follows it is mostly its consequence.
     if (member.reason === null) members.note(member.id, failure);
+    if (event.exitCode !== undefined) members.note(member.id, { exit_code: event.exitCode });
     this.#transitions.moveMember(member.id, "drain");
   }
 

@@ -23,16 +23,7 @@ const MOST_NAMED = 3;
  * @throws ApiError `inputs_gone`, `image_unavailable`, worker_*, gpu_model_unknown, price_ceiling_too_low, memory_exceeds_models
  */
 export async function validateAgain(deps: Deps, task: StoredTask): Promise<ValidatedTask> {
-  const found = await inParallel(task.inputs, STREAMS, (input) =>
-    livingInput(deps.store, task.bucket, input),
-  );
-  const gone = task.inputs.filter((_, at) => found[at] === null).map(({ key }) => `/${key}`);
-  if (gone.length > 0)
-    throw new ApiError(
-      "inputs_gone",
-      `${gone.length} of ${task.inputs.length} inputs are no longer what the job was made of: ${gone.slice(0, MOST_NAMED).join(", ")}${gone.length > MOST_NAMED ? ", …" : ""}`,
-    );
-  const inputs = found.filter((input) => input !== null);
+  const inputs = await livingInputs(deps.store, task.bucket, task.inputs);
   const { workers, catalogue } = deps;
   const selection = selectWorkers(
     submittedChoicesOf(task),
@@ -46,9 +37,25 @@ export async function validateAgain(deps: Deps, task: StoredTask): Promise<Valid
   };
 }
 
+/** The inputs, each still to be had. @throws ApiError `inputs_gone` */
+export async function livingInputs(
+  store: Pick<ObjectStore, "stat">,
+  bucket: string,
+  inputs: readonly AcceptedInput[],
+): Promise<AcceptedInput[]> {
+  const found = await inParallel(inputs, STREAMS, (input) => livingInput(store, bucket, input));
+  const gone = inputs.filter((_, at) => found[at] === null).map(({ key }) => `/${key}`);
+  if (gone.length > 0)
+    throw new ApiError(
+      "inputs_gone",
+      `${gone.length} of ${inputs.length} inputs are no longer what the job was made of: ${gone.slice(0, MOST_NAMED).join(", ")}${gone.length > MOST_NAMED ? ", …" : ""}`,
+    );
+  return found.filter((input) => input !== null);
+}
+
 /** The version that the job read; where that is gone, a later one with the same content. Null for neither. */
 async function livingInput(
-  store: Deps["store"],
+  store: Pick<ObjectStore, "stat">,
   bucket: string,
   input: AcceptedInput,
 ): Promise<AcceptedInput | null> {

@@ -127,6 +127,18 @@ const DRIVES: Record<string, () => Promise<number>> = {
     await call("POST", `/api/tasks/${id}/cancel`);
     return (await call("POST", `/api/tasks/${id}/resubmit`)).status;
   },
+  "POST /api/tasks/{id}/variants": async () => {
+    const { id } = (await submitted(`${CANARY}-f`)).body;
+    await call("POST", `/api/tasks/${id}/cancel`);
+    return (await call("POST", `/api/tasks/${id}/variants`, { timeLimitMinutes: 5 })).status;
+  },
+  "POST /api/jobs/{id}/download": async () => {
+    const { id } = (await submitted(`${CANARY}-g`)).body;
+    const inputs = await call("GET", `/api/jobs/${id}/inputs`);
+    const [input] = inputs.body as unknown as { key: string; versionId: string }[];
+    const { key, versionId } = input!;
+    return (await call("POST", `/api/jobs/${id}/download`, { key, versionId })).status;
+  },
   "DELETE /api/tasks/{id}/outputs": async () => {
     const { id } = (await submitted(`${CANARY}-c`)).body;
     await call("POST", `/api/tasks/${id}/cancel`);
@@ -333,6 +345,7 @@ const DRIVES: Record<string, () => Promise<number>> = {
 };
 const ENDS: Record<string, number> = {
   ...{ "POST /api/tasks": 201, "POST /api/tasks/{id}/resubmit": 201 },
+  "POST /api/tasks/{id}/variants": 201,
   ...{ "POST /api/keys": 201, "POST /api/projects": 201, "POST /api/inference/jobs": 201 },
   "POST /api/hub/models": 201,
   ...{

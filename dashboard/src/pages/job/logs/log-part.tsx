@@ -14,11 +14,13 @@ export function LogPart({
   job,
   member,
   at,
+  addressOf,
   onEnd,
 }: {
   job: string;
   member: string;
   at: number;
+  addressOf: (at: number) => string;
   onEnd: () => void;
 }) {
   const part = useQuery({
@@ -34,7 +36,8 @@ export function LogPart({
       const offset = Math.max(0, at - AROUND_BYTES);
       const bytes = at - offset + AROUND_BYTES;
       const asked = { params: { id: job, member }, query: { offset, bytes }, signal };
-      return partAround(await ask("GET", "/api/jobs/{id}/logs/{member}", asked), at);
+      const part = await ask("GET", "/api/jobs/{id}/logs/{member}", asked);
+      return { ...partAround(part, at), dropped: 0 };
     },
   });
   if (part.isPending) return <Skeleton />;
@@ -47,7 +50,13 @@ export function LogPart({
           Back to the end of the log
         </Button>
       </p>
-      <LogView lines={part.data.lines} isFollowed={false} version={at} marked={part.data.marked} />
+      <LogView
+        text={part.data}
+        isFollowed={false}
+        version={at}
+        marked={part.data.marked}
+        addressOf={addressOf}
+      />
     </>
   );
 }

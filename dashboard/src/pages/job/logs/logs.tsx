@@ -4,6 +4,7 @@ import { ask } from "../../../api/ask.ts";
 import { useTopic } from "../../../live/live.ts";
 import { Empty, Failure } from "../../../ui/notice.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
+import { addressOfLine, firstLog, inReadingOrder, lineOfAddress, logName } from "./line-address.ts";
 import { LogPart } from "./log-part.tsx";
 import { LogSearch } from "./log-search.tsx";
 import { LogText } from "./log-text.ts";
@@ -14,46 +15,38 @@ const TAIL_BYTES = 256 * 1024;
 
 /** What a member printed: the stored end, and what comes live behind it, joined by offset so that nothing is lost or doubled. */
 export function Logs({ id, isOver }: { id: string; isOver: boolean }) {
-  const [member, setMember] = useState<string | null>(null);
-  /** A byte of the chosen log around which it is shown; null: its end. */
-  const [at, setAt] = useState<number | null>(null);
+  /** Null: what the address names, else the first. A byte around which it is shown; null: its end. */
+  const [choice, setChoice] = useState<{ member: string; at: number | null } | null>(null);
+  const [hash] = useState(() => location.hash);
   const logs = useQuery({
     queryKey: ["job", id, "logs"],
     queryFn: ({ signal }) => ask("GET", "/api/jobs/{id}/logs", { params: { id }, signal }),
   });
   if (logs.isPending) return <Skeleton />;
   if (logs.isError) return <Failure error={logs.error} retry={() => void logs.refetch()} />;
-  // Who printed something is more to see than who leads.
-  const first = logs.data.find(({ storedBytes }) => storedBytes > 0) ?? logs.data[0];
-  const chosen = member ?? first?.member ?? null;
+  const first = firstLog(logs.data);
+  const { member: chosen, at } = choice ??
+    lineOfAddress(logs.data, hash) ?? { member: first?.member ?? null, at: null };
   if (chosen === null)
     return (
       <Empty title="No log yet">
         <p>Members of the job appear here when they have a place to run.</p>
       </Empty>
     );
+  const addressOf = (byte: number) => addressOfLine(logs.data, chosen, byte);
   return (
     <>
-      <LogSearch
-        job={id}
-        onShow={({ member: found, offset }) => {
-          setMember(found);
-          setAt(offset);
-        }}
-      />
+      <LogSearch job={id} onShow={({ member, offset }) => setChoice({ member, at: offset })} />
       <p className={styles["choose"]}>
         <label>
           Log of{" "}
           <select
             value={chosen}
-            onChange={({ target }) => {
-              setMember(target.value);
-              setAt(null);
-            }}
+            onChange={({ target }) => setChoice({ member: target.value, at: null })}
           >
-            {logs.data.map((one) => (
+            {inReadingOrder(logs.data).map((one) => (
               <option key={one.member} value={one.member}>
-                {one.site ?? one.role}, attempt {one.attempt}
+                {logName(one)}, attempt {one.attempt}
               </option>
             ))}
           </select>
@@ -63,19 +56,29 @@ export function Logs({ id, isOver }: { id: string; isOver: boolean }) {
         </a>
       </p>
       {at === null ? (
-        <MemberLog key={chosen} job={id} member={chosen} isOver={isOver} />
+        <MemberLog key={chosen} job={id} member={chosen} isOver={isOver} addressOf={addressOf} />
       ) : (
         <LogPart
           key={`${chosen} ${at}`}
-          {...{ job: id, member: chosen, at }}
-          onEnd={() => setAt(null)}
+          {...{ job: id, member: chosen, at, addressOf }}
+          onEnd={() => setChoice({ member: chosen, at: null })}
         />
       )}
     </>
   );
 }
 
-function MemberLog({ job, member, isOver }: { job: string; member: string; isOver: boolean }) {
+function MemberLog({
+  job,
+  member,
+  isOver,
+  addressOf,
+}: {
+  job: string;
+  member: string;
+  isOver: boolean;
+  addressOf: (at: number) => string;
+}) {
   const text = useRef(new LogText());
   const [shown, setShown] = useState(0);
   const [error, setError] = useState<unknown>(null);
@@ -113,7 +116,11 @@ function MemberLog({ job, member, isOver }: { job: string; member: string; isOve
   return (
     <>
       {error === null ? null : <Failure error={error} retry={() => void readEnd()} />}
-      <LogView lines={text.current.lines} isFollowed={!isOver} version={shown} />
+      {text.current.isBegun ? (
+        <LogView text={text.current} isFollowed={!isOver} version={shown} addressOf={addressOf} />
+      ) : error === null ? (
+        <Skeleton />
+      ) : null}
     </>
   );
 }

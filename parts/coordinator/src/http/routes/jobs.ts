@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { IdParam } from "@resontech/contracts/http-common";
 import { DEPLOYMENT_KINDS } from "@resontech/contracts/http-inference";
 import {
+  JobFileBody,
   JobHistoryReply,
   JobInputsReply,
   JobListQuery,
@@ -14,26 +15,32 @@ import {
   JobLogSearchReply,
   JobLogsReply,
   JobMetricsReply,
+  JobParametersReply,
 } from "@resontech/contracts/http-jobs";
+import { DownloadReply } from "@resontech/contracts/http-storage";
+import { urlSha256 } from "@resontech/audit/producer";
 import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
 import { credentialOf } from "../../authorization/caller.ts";
-import type { ReadHandle } from "../../db/open-database.ts";
 import { JobHistory } from "../../kernel/job-history.ts";
 import { JobLists } from "../../kernel/job-lists.ts";
 import { JobMetrics } from "../../kernel/job-metrics.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
+import { StoredTasks } from "../../kernel/stored-tasks.ts";
 import type { LogSearches } from "../../outputs/log-search/log-searches.ts";
 import { StoredLogs } from "../../outputs/stored-logs.ts";
+import { livingVersion } from "../../storage/living-version.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
+import { parametersReply } from "../decisions/parameters-reply.ts";
 import { inProject } from "../in-project.ts";
+import { type ExportDeps, requireExport } from "../require-export.ts";
 import { responses } from "../responses.ts";
+import { authorizedBucket } from "./bucket.ts";
 
-export type JobRoutesDeps = {
-  read: ReadHandle;
-  kernel: Pick<Kernel, "job">;
-  store: Pick<ObjectStore, "list" | "getRange">;
+export type JobRoutesDeps = ExportDeps & {
+  kernel: Pick<Kernel, "job" | "outputs">;
+  store: Pick<ObjectStore, "list" | "getRange" | "stat" | "presignGet">;
   logSearches: Pick<LogSearches, "search">;
 };
 
@@ -43,16 +50,17 @@ const params = Type.Object({ id: IdParam }, closed);
 const memberParams = Type.Object({ id: IdParam, member: IdParam }, closed);
 /** In seconds: when a search that was refused may find room. */
 const RETRY_AFTER_S = 2;
+/** Long enough to begin; what has begun goes on. */
+const URL_LIFE_S = 300;
 const ofJob = { access: { action: "job.read" }, audit: { none: "status" } } as const;
 
-export const jobRoutes: FastifyPluginAsyncTypebox<JobRoutesDeps> = async (
-  app,
-  { read, kernel, store, logSearches },
-) => {
+export const jobRoutes: FastifyPluginAsyncTypebox<JobRoutesDeps> = async (app, deps) => {
+  const { read, kernel, store, logSearches } = deps;
   const lists = new JobLists(read);
   const history = new JobHistory(read);
   const metrics = new JobMetrics(read);
   const logs = new StoredLogs(read, store);
+  const tasks = new StoredTasks(read);
 
   app.get(
     "/api/jobs",
@@ -129,6 +137,60 @@ export const jobRoutes: FastifyPluginAsyncTypebox<JobRoutesDeps> = async (
     async (request) => {
       const { id } = await authorizedRow(request, "job.read", kernel.job(request.params.id));
       return history.inputs(id);
+    },
+  );
+
+  app.get(
+    "/api/jobs/:id/parameters",
+    {
+      schema: {
+        summary: "What was chosen for a job, and what its files hold",
+        ...{ tags, params, response: responses(200, JobParametersReply) },
+      },
+      config: ofJob,
+    },
+    async (request) => {
+      const job = await authorizedRow(request, "job.read", kernel.job(request.params.id));
+      const task = tasks.of(job.id);
+      if (task === null) throw new ApiError("not_found", `there is no job ${job.id}`);
+      return parametersReply(task, job.projectId);
+    },
+  );
+
+  app.post(
+    "/api/jobs/:id/download",
+    {
+      schema: {
+        summary: "A URL that reads an input or an output of the job, for a few minutes",
+        ...{ tags, params, body: JobFileBody, response: responses(200, DownloadReply) },
+      },
+      config: { access: { action: "bucket.read" }, audit: { event: "data.download.issue" } },
+    },
+    async (request) => {
+      const { key, versionId } = request.body;
+      const job = await authorizedRow(request, "job.read", kernel.job(request.params.id));
+      const bucket = await authorizedBucket(request, "bucket.read", read);
+      const isOfJob = [...kernel.outputs(job.id), ...(tasks.of(job.id)?.inputs ?? [])].some(
+        (file) => file.key === key && file.versionId === versionId,
+      );
+      const version =
+        isOfJob && job.bucket === bucket.name
+          ? await livingVersion(store, bucket.name, { key, versionId })
+          : null;
+      if (version === null) throw new ApiError("not_found", `${job.id} has no such file any more`);
+      requireExport(request, deps, { bucket: bucket.name, key, versionId });
+      const url = await store.presignGet(bucket.name, key, versionId, URL_LIFE_S);
+      const { sizeBytes } = version;
+      await request.audit.fact({
+        type: "data.download.issue",
+        object: { path: `${bucket.name}/${key}` },
+        detail: {
+          ...{ bucket: bucket.logId, bytes: sizeBytes, ttl_s: URL_LIFE_S },
+          url_sha256: urlSha256(url),
+        },
+      });
+      const expiresAt = new Date(deps.now() + URL_LIFE_S * 1_000).toISOString();
+      return { url, versionId, sizeBytes, expiresAt };
     },
   );
 

@@ -9,23 +9,16 @@ import {
   RemoveObjectQuery,
   RemoveObjectReply,
 } from "@resontech/contracts/http-storage";
-import { isModelOutput, mayNeedApproval } from "@resontech/contracts/model-output";
 import { ApiError } from "../../api-error.ts";
-import type { ReadHandle } from "../../db/open-database.ts";
-import { checkUploadKey, isObjectKey } from "../../storage/decisions/upload-plan.ts";
+import { checkUploadKey } from "../../storage/decisions/upload-plan.ts";
+import { livingVersion } from "../../storage/living-version.ts";
 import type { ObjectStore, ObjectVersion } from "../../storage/object-store.ts";
-import { S3ResponseError } from "../../storage/s3-transport.ts";
-import type { FastifyRequest } from "fastify";
-import { leavesByApproval, releasedVersions } from "../../storage/export-grants.ts";
-import { callerOfRequest } from "../authorization.ts";
+import { type ExportDeps, requireExport } from "../require-export.ts";
 import { responses } from "../responses.ts";
 import { authorizedBucket } from "./bucket.ts";
 
-export type ObjectRoutesDeps = {
-  read: ReadHandle;
-  now: () => number;
+export type ObjectRoutesDeps = ExportDeps & {
   store: Pick<ObjectStore, "listFolder" | "stat" | "presignGet" | "remove">;
-  outputExport: "open" | "controlled";
 };
 
 const tags = ["storage"];
@@ -37,29 +30,9 @@ export const objectRoutes: FastifyPluginAsyncTypebox<ObjectRoutesDeps> = async (
 
   /** @throws ApiError not_found, also for what the store takes for no key */
   async function find(bucket: string, key: string): Promise<ObjectVersion> {
-    const found = isObjectKey(key)
-      ? await store.stat(bucket, key).catch((error: unknown) => {
-          if (error instanceof S3ResponseError && error.status < 500) return null;
-          throw error;
-        })
-      : null;
+    const found = await livingVersion(store, bucket, { key });
     if (found === null) throw new ApiError("not_found", "there is no such object");
     return found;
-  }
-
-  /** The coordinator's signature passes the S3 front's own export control, so the control is here as well. @throws ApiError export_controlled */
-  function requireExport(
-    request: FastifyRequest,
-    { bucket, key, versionId }: { bucket: string; key: string; versionId: string },
-  ): void {
-    const { userId } = callerOfRequest(request);
-    const isHeld = deps.outputExport === "controlled" && isModelOutput(key);
-    const isApproved = () =>
-      !leavesByApproval(read, bucket) ||
-      releasedVersions(read, { bucket, key, userId }, deps.now()).includes(versionId);
-    if (isHeld) throw new ApiError("export_controlled", "this site controls what models leave");
-    if (mayNeedApproval(key) && !isApproved())
-      throw new ApiError("export_controlled", "outputs of this project leave by approval alone");
   }
 
   app.get(
@@ -105,7 +78,7 @@ export const objectRoutes: FastifyPluginAsyncTypebox<ObjectRoutesDeps> = async (
       const bucket = await authorizedBucket(request, "bucket.read", read);
       const version = await find(bucket.name, key);
       const { versionId, sizeBytes } = version;
-      requireExport(request, { bucket: bucket.name, key, versionId });
+      requireExport(request, deps, { bucket: bucket.name, key, versionId });
       const url = await store.presignGet(bucket.name, key, versionId, URL_LIFE_S);
       await request.audit.fact({
         type: "data.download.issue",

@@ -6,7 +6,9 @@ import {
   SubmitTaskBody,
   TaskOutputsReply,
   TaskReply,
+  TaskVariantBody,
 } from "@resontech/contracts/http-tasks";
+import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
@@ -15,6 +17,7 @@ import type { Kernel } from "../../kernel/kernel.ts";
 import { logFolder, MAX_CHUNKS } from "../../outputs/decisions/log-chunks.ts";
 import { StoredTasks } from "../../kernel/stored-tasks.ts";
 import { validateAgain } from "../../submission/resubmit-task.ts";
+import { validateVariant } from "../../submission/vary-task.ts";
 import { acceptTask, type SubmissionDeps, submitTask } from "../../submission/submit-task.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
@@ -67,6 +70,18 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
     },
   );
 
+  /** The earlier task, and who may begin one like it. @throws ApiError */
+  async function earlierTask(request: FastifyRequest, id: string) {
+    const earlier = await authorizedRow(request, "job.read", find(id));
+    const { userId, projectId } = callerOfRequest(request);
+    const bucket = await authorizedBucket(request, "job.inputs.read", deps.read);
+    await authorize(request, "job.submit", { userId, projectId });
+    const task = stored.of(earlier.id);
+    if (task === null || task.bucket !== bucket.name)
+      throw new ApiError("not_found", `the project has no task ${id}`);
+    return { task, owner: { userId, projectId } };
+  }
+
   app.post(
     "/api/tasks/:id/resubmit",
     {
@@ -81,19 +96,40 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
     },
     async (request, reply) => {
       const { id } = request.params;
-      const earlier = await authorizedRow(request, "job.read", find(id));
-      const { userId, projectId } = callerOfRequest(request);
-      const bucket = await authorizedBucket(request, "job.inputs.read", deps.read);
-      await authorize(request, "job.submit", { userId, projectId });
-      const task = stored.of(earlier.id);
-      if (task === null || task.bucket !== bucket.name)
-        throw new ApiError("not_found", `the project has no task ${id}`);
+      const { task, owner } = await earlierTask(request, id);
       const job = await acceptTask(
-        deps,
-        { userId, projectId },
+        ...([deps, owner] as const),
         {
           validated: () => validateAgain(deps, task),
           asked: { resubmit: id },
+          idempotencyKey: idempotencyKey(request.headers["idempotency-key"]),
+        },
+        request.audit,
+      );
+      return reply.code(201).send(taskReply(job));
+    },
+  );
+
+  app.post(
+    "/api/tasks/:id/variants",
+    {
+      schema: {
+        summary:
+          "A task like an earlier one: what is not named is as it was, in the versions that the earlier one read",
+        ...{ tags, params, body: TaskVariantBody },
+        headers: Type.Object({ "idempotency-key": Type.Optional(Type.String()) }),
+        response: responses(201, TaskReply),
+      },
+      config: { access: { action: "job.submit" }, audit: { event: "job.submit" } },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      const { task, owner } = await earlierTask(request, id);
+      const job = await acceptTask(
+        ...([deps, owner] as const),
+        {
+          validated: () => validateVariant(deps, task, request.body),
+          asked: { variantOf: id, ...request.body },
           idempotencyKey: idempotencyKey(request.headers["idempotency-key"]),
         },
         request.audit,

@@ -1,12 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { ask } from "../../api/ask.ts";
-import { useMay } from "../../api/session.ts";
-import { countOf } from "../../ui/count-of.ts";
-import { Button } from "../../ui/button.tsx";
-import { Failure } from "../../ui/notice.tsx";
-import { Question } from "../../ui/question.tsx";
-import { useAction } from "../../ui/use-action.ts";
+import { ask } from "../../../api/ask.ts";
+import { useMay } from "../../../api/session.ts";
+import { countOf } from "../../../ui/count-of.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Failure } from "../../../ui/notice.tsx";
+import { Question } from "../../../ui/question.tsx";
+import { useAction } from "../../../ui/use-action.ts";
 
 /** They count in the bucket's quota until somebody removes them. */
 export function RemoveOutputs({ jobId, count }: { jobId: string; count: number }) {

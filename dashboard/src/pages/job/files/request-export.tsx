@@ -2,15 +2,15 @@ import { MAX_EXPORTED_FILES } from "@resontech/contracts/http-approvals";
 import type { TaskOutputsReply } from "@resontech/contracts/http-tasks";
 import { useState } from "react";
 import { Link } from "wouter";
-import { ask } from "../../api/ask.ts";
-import { useMay } from "../../api/session.ts";
-import { Button } from "../../ui/button.tsx";
-import { Field } from "../../ui/field.tsx";
-import { Failure } from "../../ui/notice.tsx";
-import { Panel } from "../../ui/panel.tsx";
-import { useAction } from "../../ui/use-action.ts";
-import { useKept } from "../../ui/use-kept.ts";
-import styles from "./job-page.module.css";
+import { ask } from "../../../api/ask.ts";
+import { useMay } from "../../../api/session.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Field } from "../../../ui/field.tsx";
+import { Failure } from "../../../ui/notice.tsx";
+import { Panel } from "../../../ui/panel.tsx";
+import { useAction } from "../../../ui/use-action.ts";
+import { useKept } from "../../../ui/use-kept.ts";
+import styles from "../job-page.module.css";
 
 /** Asks for a release. Where outputs leave by approval alone, whoever asks reads these versions for a day after somebody approved. */
 export function RequestExport({ jobId, outputs }: { jobId: string; outputs: TaskOutputsReply }) {

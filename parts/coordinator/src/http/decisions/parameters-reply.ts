@@ -1,0 +1,41 @@
+/** What a job was made of, as pages and shells compare it. Pure. */
+import { createHash } from "node:crypto";
+import type { JobParametersReply } from "@resontech/contracts/http-jobs";
+import type { AcceptedInput } from "../../kernel/accepted-task.ts";
+import type { StoredTask } from "../../kernel/stored-tasks.ts";
+
+/** Kinds of inputs that say what a job does; the others are what it does that to. */
+const CODE: readonly string[] = ["script", "config", "requirements"];
+
+export function parametersReply(task: StoredTask, projectId: string): JobParametersReply {
+  const { selection, inputs } = task;
+  // Of a kind that runs one script.
+  const { arguments: given = [], environment = {} } = (task.spec ?? {}) as {
+    arguments?: string[];
+    environment?: Record<string, string>;
+  };
+  const [script] = task.kind === "command" ? inputs.filter(({ kind }) => kind === "script") : [];
+  return {
+    ...{ name: task.name, kind: task.kind, projectId, script: script?.key ?? null },
+    ...{ arguments: given, environment, onlyMineWorkers: task.onlyMine },
+    gpuModels: selection.kind === "auto" ? selection.gpuModels : null,
+    workerIds: selection.kind === "pinned" ? selection.workerIds : null,
+    maxPricePerGpuHourCents: selection.kind === "auto" ? selection.maxPriceCents : null,
+    estimatedMemoryMb: task.estimatedMemoryMb,
+    timeLimitMinutes: task.timeLimitMs === null ? null : Math.round(task.timeLimitMs / 60_000),
+    images: task.images.map(({ profile, reference }) => ({ profile, reference })),
+    ...{ rounds: task.numRounds, minSites: task.minClients, codeDigest: codeDigest(inputs) },
+    inputs: inputs.map(({ kind, key, versionId, sizeBytes, target, etag }) => ({
+      ...{ kind, key, versionId, sizeBytes, path: target, etag },
+    })),
+  };
+}
+
+/** Whatever folder the files lie in, and in whatever order they are listed. */
+function codeDigest(inputs: readonly AcceptedInput[]): string {
+  const lines = inputs
+    .filter(({ kind }) => CODE.includes(kind))
+    .map(({ kind, target, etag, sizeBytes }) => JSON.stringify([kind, target, etag, sizeBytes]))
+    .sort();
+  return createHash("sha256").update(lines.join("\n")).digest("hex");
+}

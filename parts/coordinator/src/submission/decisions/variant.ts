@@ -1,0 +1,117 @@
+/** A task like an earlier one, as a submission would have said it. Pure. */
+import type { SubmitTaskBody, TaskVariantBody } from "@resontech/contracts/http-tasks";
+import type { AcceptedInput } from "../../kernel/accepted-task.ts";
+import type { StoredTask } from "../../kernel/stored-tasks.ts";
+import { submittedChoicesOf } from "./resubmission.ts";
+import { slugOf } from "./slug-of.ts";
+
+type Changes = Omit<TaskVariantBody, "files">;
+
+/** The folder of the new task: its outputs go there. With another name it is another one, so both tasks may run at once. */
+export function rootOfVariant({ name, outputRoot }: StoredTask, changes: Changes): string {
+  return changes.name === undefined || changes.name === name
+    ? outputRoot
+    : `jobs/${slugOf(changes.name)}`;
+}
+
+/**
+ * Inputs by the keys that they would have if all lay in the task's folder: an input may lie anywhere, and a folder may hold others by now.
+ * @param inputs shards in the order of their sites
+ */
+export function asFolder(
+  root: string,
+  inputs: readonly AcceptedInput[],
+): Map<string, AcceptedInput> {
+  let shards = 0;
+  return new Map(
+    inputs.map((input) => {
+      const file = input.key.slice(input.key.lastIndexOf("/") + 1);
+      // Names keep the order of the sites.
+      const path =
+        input.kind === "shard"
+          ? `shards/${String(shards++).padStart(6, "0")}-${file}`
+          : input.target;
+      return [`${root}/${path}`, input];
+    }),
+  );
+}
+
+/** @param root where {@link asFolder} has the inputs */
+export function bodyOfVariant(task: StoredTask, root: string, changes: Changes): SubmitTaskBody {
+  const common = {
+    name: changes.name ?? task.name,
+    onlyMineWorkers: task.onlyMine,
+    ...choicesOf(task, changes),
+    ...timeLimitOf(task, changes),
+  };
+  if (task.kind === "command") return commandBody(task, root, changes, common);
+  return {
+    ...common,
+    shardsDirPath: `/${root}/shards`,
+    trainingScriptsFolderPath: `/${root}/scripts`,
+    trainingConfigFolderPath: `/${root}/configs`,
+    trainingRequirementsFolderPath: `/${root}/requirements`,
+    ...(task.inputs.some(({ kind }) => kind === "model")
+      ? { modelFolderPath: `/${root}/model` }
+      : {}),
+  };
+}
+
+/** Another model or price takes the place of workers that were pinned. */
+function choicesOf(task: StoredTask, changes: Changes) {
+  const { workerIds, ...before } = submittedChoicesOf(task);
+  const { gpuModels, maxPricePerGpuHourCents } = changes;
+  const isPinned =
+    workerIds !== undefined && gpuModels === undefined && maxPricePerGpuHourCents === undefined;
+  return {
+    ...(isPinned ? { workerIds } : {}),
+    ...said("gpuModels", changed(gpuModels, before.gpuModels)),
+    ...said(
+      "maxPricePerGpuHourCents",
+      changed(maxPricePerGpuHourCents, before.maxPricePerGpuHourCents),
+    ),
+    ...said("estimatedMemoryMb", changed(changes.estimatedMemoryMb, before.estimatedMemoryMb)),
+  };
+}
+
+function timeLimitOf({ timeLimitMs }: StoredTask, { timeLimitMinutes }: Changes) {
+  const before = timeLimitMs === null ? undefined : Math.round(timeLimitMs / 60_000);
+  return said("timeLimitMinutes", changed(timeLimitMinutes, before));
+}
+
+/** Null takes away what was said before. */
+function changed<T>(change: T | null | undefined, before: T | undefined): T | undefined {
+  return change === undefined ? before : (change ?? undefined);
+}
+
+function said<K extends string, T>(name: K, value: T | undefined): { [P in K]?: T } {
+  return (value === undefined ? {} : { [name]: value }) as { [P in K]?: T };
+}
+
+function commandBody(
+  { inputs, spec, images }: StoredTask,
+  root: string,
+  changes: Changes,
+  common: { name: string },
+): SubmitTaskBody {
+  const before = spec as { arguments: string[]; environment: Record<string, string> };
+  const profiles = [...new Set(images.map(({ profile }) => profile))];
+  const targets = (kind: string) =>
+    inputs.filter((input) => input.kind === kind).map(({ target }) => target);
+  // `payload/<folder>/<path>`
+  const folders = new Set(targets("file").map((target) => target.split("/").slice(0, 2).join("/")));
+  return {
+    kind: "command",
+    ...common,
+    scriptPath: `/${root}/${targets("script")[0] ?? ""}`,
+    arguments: changes.arguments ?? before.arguments,
+    environment: changes.environment ?? before.environment,
+    ...(folders.size === 0
+      ? {}
+      : { inputFolders: [...folders].map((folder) => `/${root}/${folder}`) }),
+    // Another device may want another image.
+    ...(profiles.length === 1 && changes.gpuModels === undefined
+      ? { imageProfile: profiles[0]! }
+      : {}),
+  };
+}
