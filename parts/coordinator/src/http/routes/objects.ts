@@ -35,10 +35,10 @@ const URL_LIFE_S = 300;
 export const objectRoutes: FastifyPluginAsyncTypebox<ObjectRoutesDeps> = async (app, deps) => {
   const { read, store } = deps;
 
-  /** @throws ApiError not_found, also for what the store takes for no key */
-  async function find(bucket: string, key: string): Promise<ObjectVersion> {
+  /** @param versionId none: the newest @throws ApiError not_found, also for what the store takes for no key */
+  async function find(bucket: string, key: string, versionId?: string): Promise<ObjectVersion> {
     const found = isObjectKey(key)
-      ? await store.stat(bucket, key).catch((error: unknown) => {
+      ? await store.stat(bucket, key, versionId).catch((error: unknown) => {
           if (error instanceof S3ResponseError && error.status < 500) return null;
           throw error;
         })
@@ -95,15 +95,16 @@ export const objectRoutes: FastifyPluginAsyncTypebox<ObjectRoutesDeps> = async (
     "/api/users/storage/download",
     {
       schema: {
-        summary: "A URL that reads the object as it is now, for a few minutes",
+        summary:
+          "A URL that reads the object, as it is now or as a version has it, for a few minutes",
         ...{ tags, body: DownloadBody, response: responses(200, DownloadReply) },
       },
       config: { access: { action: "bucket.read" }, audit: { event: "data.download.issue" } },
     },
     async (request) => {
-      const { key } = request.body;
+      const { key, versionId: wanted } = request.body;
       const bucket = await authorizedBucket(request, "bucket.read", read);
-      const version = await find(bucket.name, key);
+      const version = await find(bucket.name, key, wanted);
       const { versionId, sizeBytes } = version;
       requireExport(request, { bucket: bucket.name, key, versionId });
       const url = await store.presignGet(bucket.name, key, versionId, URL_LIFE_S);
