@@ -17,6 +17,7 @@ import type { StateWord } from "../../ui/state-word.ts";
 import { type Column, Table } from "../../ui/table.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { useKept } from "../../ui/use-kept.ts";
+import { Changes } from "./changes.tsx";
 import { AskForPolicies } from "./ask-for-policies.tsx";
 import { AskAndSign } from "./ask-and-sign.tsx";
 import { goOn, isSelfAnswered, sign, takeBegun, type Then } from "./sign.ts";
@@ -134,6 +135,7 @@ function Request({ request, onDone }: { request: ApprovalReply; onDone: () => Pr
           ["Ends by itself", <At key="ends" at={request.expiresAt} />],
         ]}
       />
+      <Changes changes={request.changes} />
       <details open>
         <summary>Exactly what is asked</summary>
         <pre className={styles["what"]} tabIndex={0}>
