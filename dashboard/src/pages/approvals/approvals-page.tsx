@@ -39,6 +39,7 @@ const COLUMNS: Column<ApprovalReply>[] = [
     of: ({ decider, singlePerson }) =>
       singlePerson ? "nobody: there was one person" : (decider?.username ?? ""),
   },
+  { title: "Reason", of: ({ reason }) => reason ?? "" },
   { title: "Asked", of: ({ createdAt }) => <Ago at={createdAt} /> },
 ];
 

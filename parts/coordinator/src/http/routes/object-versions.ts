@@ -14,7 +14,8 @@ import type { ReadHandle } from "../../db/open-database.ts";
 import { copyVersion } from "../../storage/copy-version.ts";
 import type { StoredVersion } from "../../storage/decisions/collectable.ts";
 import { FolderSizes } from "../../storage/decisions/folder-sizes.ts";
-import { checkUploadKey } from "../../storage/decisions/upload-plan.ts";
+import { checkUploadKey, isObjectKey } from "../../storage/decisions/upload-plan.ts";
+import { findVersion } from "../../storage/find-version.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import type { VolumeSync } from "../../storage/volume-sync.ts";
 import { instant } from "../decisions/job-replies.ts";
@@ -103,8 +104,7 @@ export const objectVersionRoutes: FastifyPluginAsyncTypebox<ObjectVersionRoutesD
       const { key, versionId } = request.body;
       const bucket = await authorizedBucket(request, "bucket.write", read);
       checkUploadKey(key);
-      const version = await store.stat(bucket.name, key, versionId);
-      if (version === null) throw new ApiError("not_found", "there is no such version");
+      const version = await findVersion(store, bucket.name, key, versionId);
       const { sizeBytes } = version;
       const { usedBytes } = await store.usage(bucket.name);
       if (usedBytes + storageCost(sizeBytes) > bucket.quotaBytes) {
@@ -135,6 +135,7 @@ export const objectVersionRoutes: FastifyPluginAsyncTypebox<ObjectVersionRoutesD
   /** @throws ApiError not_found */
   async function versionsOf(bucket: string, key: string): Promise<StoredVersion[]> {
     const found: StoredVersion[] = [];
+    if (!isObjectKey(key)) throw new ApiError("not_found", "there is no such object");
     for await (const page of store.versions(bucket, key)) {
       found.push(...page.filter((version) => version.key === key));
       // Keys come in order: what follows only begins alike.

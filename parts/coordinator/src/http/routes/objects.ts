@@ -12,9 +12,9 @@ import {
 import { isModelOutput, mayNeedApproval } from "@resontech/contracts/model-output";
 import { ApiError } from "../../api-error.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
-import { checkUploadKey, isObjectKey } from "../../storage/decisions/upload-plan.ts";
-import type { ObjectStore, ObjectVersion } from "../../storage/object-store.ts";
-import { S3ResponseError } from "../../storage/s3-transport.ts";
+import { checkUploadKey } from "../../storage/decisions/upload-plan.ts";
+import { findVersion } from "../../storage/find-version.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
 import type { FastifyRequest } from "fastify";
 import { leavesByApproval, releasedVersions } from "../../storage/export-grants.ts";
 import { callerOfRequest } from "../authorization.ts";
@@ -34,18 +34,6 @@ const URL_LIFE_S = 300;
 
 export const objectRoutes: FastifyPluginAsyncTypebox<ObjectRoutesDeps> = async (app, deps) => {
   const { read, store } = deps;
-
-  /** @param versionId none: the newest @throws ApiError not_found, also for what the store takes for no key */
-  async function find(bucket: string, key: string, versionId?: string): Promise<ObjectVersion> {
-    const found = isObjectKey(key)
-      ? await store.stat(bucket, key, versionId).catch((error: unknown) => {
-          if (error instanceof S3ResponseError && error.status < 500) return null;
-          throw error;
-        })
-      : null;
-    if (found === null) throw new ApiError("not_found", "there is no such object");
-    return found;
-  }
 
   /** The coordinator's signature passes the S3 front's own export control, so the control is here as well. @throws ApiError export_controlled */
   function requireExport(
@@ -104,7 +92,7 @@ export const objectRoutes: FastifyPluginAsyncTypebox<ObjectRoutesDeps> = async (
     async (request) => {
       const { key, versionId: wanted } = request.body;
       const bucket = await authorizedBucket(request, "bucket.read", read);
-      const version = await find(bucket.name, key, wanted);
+      const version = await findVersion(store, bucket.name, key, wanted);
       const { versionId, sizeBytes } = version;
       requireExport(request, { bucket: bucket.name, key, versionId });
       const url = await store.presignGet(bucket.name, key, versionId, URL_LIFE_S);
@@ -134,7 +122,7 @@ export const objectRoutes: FastifyPluginAsyncTypebox<ObjectRoutesDeps> = async (
       const { key } = request.query;
       const bucket = await authorizedBucket(request, "bucket.write", read);
       checkUploadKey(key);
-      await find(bucket.name, key);
+      await findVersion(store, bucket.name, key);
       return await request.audit.operation(
         {
           type: "data.object.delete",
