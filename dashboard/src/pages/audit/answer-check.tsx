@@ -17,7 +17,16 @@ import styles from "./audit.module.css";
 const breathe = () => new Promise<void>((resolve) => setTimeout(resolve));
 
 /** The whole answer with its proofs: checked in the page by the verifier's own code, and taken away as one file. */
-export function AnswerCheck({ asked, newest }: { asked: Asked; newest: string }) {
+export function AnswerCheck({
+  asked,
+  newest,
+  children,
+}: {
+  asked: Asked;
+  newest: string;
+  /** How many entries the list has. */
+  children: string;
+}) {
   const { user } = useSession();
   const [progress, setProgress] = useState<string | null>(null);
   const [policy, setPolicy] = useState<string | null>(null);
@@ -78,6 +87,9 @@ export function AnswerCheck({ asked, newest }: { asked: Asked; newest: string })
   return (
     <>
       <Row>
+        <strong role="status" className={styles["count"]}>
+          {children}
+        </strong>
         <Button onPress={() => verify.run(policy)} isDisabled={isBusy}>
           Verify this answer
         </Button>
@@ -143,16 +155,16 @@ function Report({
       role={isGood ? "status" : "alert"}
       className={`${styles["verdict"]} ${styles[isGood ? "good" : "bad"]}`}
     >
-      <p>
+      <div>
         <State
           of={
             isGood
               ? { word: "Verified", tone: "good", shape: "tick" }
               : { word: "Not as it should be", tone: "bad", shape: "cross" }
           }
-        />{" "}
-        {answerSentence(report)}
-      </p>
+        />
+        <p>{answerSentence(report)}</p>
+      </div>
       {failed.length === 0 ? null : (
         <ul>
           {failed.slice(0, 10).map(({ entry, reason }) => (

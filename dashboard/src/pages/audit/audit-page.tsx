@@ -7,8 +7,9 @@ import { Button } from "../../ui/button.tsx";
 import { countOf } from "../../ui/count-of.ts";
 import { Empty, Failure, Warning } from "../../ui/notice.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
-import { Panel, Row } from "../../ui/panel.tsx";
+import { Panel } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { Words } from "../../ui/words.tsx";
 import { AnswerCheck } from "./answer-check.tsx";
 import { askedOf } from "./asked.ts";
 import { EntryList } from "./entry-list.tsx";
@@ -77,7 +78,11 @@ export function AuditPage() {
           </Panel>
         </details>
       </details>
-      {limits === null ? null : <p className={styles["limits"]}>{limits}</p>}
+      {limits === null ? null : (
+        <p className={styles["limits"]}>
+          <Words text={limits} />
+        </p>
+      )}
       {first?.areObjectsKnown === false ? (
         <Warning>Which objects are the job's is not known: entries of the job alone.</Warning>
       ) : null}
@@ -107,14 +112,11 @@ export function AuditPage() {
       ) : null}
       {rows.length === 0 ? null : (
         <>
-          <Row>
-            <strong role="status">
-              {events.hasNextPage
-                ? `The newest ${rows.length} entries; older ones follow`
-                : countOf(rows.length, "entry", "entries")}
-            </strong>
-          </Row>
-          <AnswerCheck key={at} asked={asked} newest={entryKey(rows[0]!)} />
+          <AnswerCheck key={at} asked={asked} newest={entryKey(rows[0]!)}>
+            {events.hasNextPage
+              ? `The newest ${rows.length} entries; older ones follow`
+              : countOf(rows.length, "entry", "entries")}
+          </AnswerCheck>
           <EntryList key={`list ${at}`} rows={rows} names={names} />
         </>
       )}

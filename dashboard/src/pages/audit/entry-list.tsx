@@ -2,6 +2,7 @@ import type { AuditEventRow } from "@resontech/contracts/http-audit";
 import { eventSentence } from "@resontech/contracts/audit-sentences";
 import { useState } from "react";
 import { Link } from "wouter";
+import { Opener } from "../../ui/opener.tsx";
 import { State } from "../../ui/state.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { utcInstant } from "../../ui/instants.ts";
@@ -36,16 +37,16 @@ export function EntryList({ rows, names }: { rows: readonly AuditEventRow[]; nam
       of: (row) => {
         const key = entryKey(row);
         return (
-          <button
-            type="button"
+          <Opener
             id={headId(key)}
-            className={styles["opener"]}
-            aria-expanded={open.has(key)}
+            isOpen={open.has(key)}
             title={utcInstant(row.t_log)}
-            onClick={() => toggle(key)}
+            onPress={() => toggle(key)}
           >
-            <time dateTime={row.t_log}>{utcInstant(row.t_log).replace(/ UTC$/, "")}</time>
-          </button>
+            <time dateTime={row.t_log} className={styles["time"]}>
+              {utcInstant(row.t_log).replace(/ UTC$/, "")}
+            </time>
+          </Opener>
         );
       },
     },

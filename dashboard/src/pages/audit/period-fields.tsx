@@ -26,7 +26,7 @@ export function PeriodFields({
           onChange={({ target }) => onChange(withDay(period, "to", target.value))}
         />
       </Field>
-      <div role="group" aria-label="Period" className={styles["presets"]}>
+      <div role="group" aria-label="Period" className={`${styles["presets"]} ${styles["beside"]}`}>
         {PRESETS.map(([title, preset]) => (
           <button
             key={title}

@@ -113,7 +113,7 @@ export function QuestionChoice({
           </Field>
         ))}
         <PeriodFields period={period} onChange={setPeriod} />
-        <div>
+        <div className={styles["beside"]}>
           <Button look="main" type="submit" isDisabled={chosen === null}>
             Ask
           </Button>

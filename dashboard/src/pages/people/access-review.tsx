@@ -38,9 +38,10 @@ const PEOPLE: Column<AccessOfPerson>[] = [
     by: ({ projects }) => projects.length,
     of: ({ projects }) => (
       <Lines
-        lines={projects.map(
-          ({ name, role, by }) =>
-            `${name}: ${role}${by === "group" ? ", by a group" : by === "own" ? ", the own one" : ""}`,
+        lines={projects.map(({ name, role, by }) =>
+          by === "own"
+            ? "the own project"
+            : `${name}: ${role}${by === "group" ? ", by a group" : ""}`,
         )}
       />
     ),
@@ -48,10 +49,14 @@ const PEOPLE: Column<AccessOfPerson>[] = [
   {
     title: "Keys",
     by: ({ keys }) => keys.length,
-    of: ({ keys }) =>
-      keys.map(({ id, last4, project, scopes, lastUsedAt }) => (
+    of: ({ keys, projects }) =>
+      keys.map(({ id, last4, projectId, project, scopes, lastUsedAt }) => (
         <div key={id}>
-          <code>…{last4}</code> {project}: {scopes.join(", ")};{" "}
+          <code>…{last4}</code>{" "}
+          {projects.some((one) => one.by === "own" && one.id === projectId)
+            ? "the own project"
+            : project}
+          : {scopes.join(", ")};{" "}
           {lastUsedAt === null ? (
             "never used"
           ) : (

@@ -64,7 +64,7 @@ export function PeoplePage() {
       ? led.map(
           (project): ViewEntry => [
             project.id,
-            project.name,
+            project.isOwn ? "Own project" : project.name,
             <PanelGrid key={project.id}>
               <Members project={project} />
             </PanelGrid>,
@@ -103,12 +103,14 @@ type Led = { id: string; name: string };
  * Projects of teams first: who leads one comes for it, and everybody leads an own one.
  * @returns null until it is known which is which: to show the members of the wrong one would be on record
  */
-function useLed(led: readonly Led[]): readonly Led[] | null {
+function useLed(led: readonly Led[]): readonly (Led & { isOwn: boolean })[] | null {
   const { data, isError } = useProjects();
-  if (isError || led.length < 2) return led;
+  if (isError || led.length === 0) return led.map((one) => ({ ...one, isOwn: false }));
   if (data === undefined) return null;
   const own = new Set(data.filter(({ isDefault }) => isDefault).map(({ id }) => id));
-  return led.toSorted((a, b) => Number(own.has(a.id)) - Number(own.has(b.id)));
+  return led
+    .map((one) => ({ ...one, isOwn: own.has(one.id) }))
+    .sort((a, b) => Number(a.isOwn) - Number(b.isOwn));
 }
 
 /** All who have a user here, and what is asked for about one of them. */

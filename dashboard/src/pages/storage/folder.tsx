@@ -8,6 +8,7 @@ import { bytes } from "../../ui/bytes.ts";
 import { Button } from "../../ui/button.tsx";
 import { At } from "../../ui/instant.tsx";
 import { Empty, Failure } from "../../ui/notice.tsx";
+import { Opener } from "../../ui/opener.tsx";
 import { Row } from "../../ui/panel.tsx";
 import { Question } from "../../ui/question.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
@@ -78,14 +79,9 @@ export function Folder({ project, prefix }: { project: string; prefix: string })
         return kind === "folder" ? (
           <Link href={`/storage?project=${project}&at=${encodeURIComponent(key)}`}>{name}</Link>
         ) : (
-          <button
-            type="button"
-            className={styles["opener"]}
-            aria-expanded={open === key}
-            onClick={() => setOpen(open === key ? null : key)}
-          >
-            {name}
-          </button>
+          <Opener isOpen={open === key} onPress={() => setOpen(open === key ? null : key)}>
+            <code className={styles["name"]}>{name}</code>
+          </Opener>
         );
       },
     },

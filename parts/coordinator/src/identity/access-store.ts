@@ -51,6 +51,7 @@ type Row = Omit<
   roles: string;
   projects: string;
   keys: string;
+  sessionAt: number | null;
   acr: string | null;
   disabledAt: number | null;
   leftAt: number | null;
@@ -65,6 +66,7 @@ export function accessOfPeople(db: ReadHandle, now: number): PersonAccess[] {
     .prepare<[number, number], Row>(
       `SELECT u.id, u.username, u.created_at AS createdAt, u.signed_in_at AS lastSignInAt, u.disabled_at AS disabledAt, u.left_at AS leftAt,
          (SELECT json_group_array(role) FROM role_holders h WHERE h.user_id = u.id) AS roles,
+         (SELECT max(s.signed_in_at) FROM sessions s WHERE s.user_id = u.id) AS sessionAt,
          (SELECT s.acr FROM sessions s WHERE s.user_id = u.id AND s.ends_at > ? ORDER BY s.signed_in_at DESC LIMIT 1) AS acr,
          (SELECT json_group_array(json_object('id', p.id, 'name', p.name, 'role', given.role, 'by', given.by)) FROM (
             SELECT m.project_id, m.role, CASE WHEN o.is_default = 1 AND o.owner_id = m.user_id THEN 'own' ELSE 'lead' END AS by
@@ -79,8 +81,9 @@ export function accessOfPeople(db: ReadHandle, now: number): PersonAccess[] {
        FROM users u WHERE u.kind = 'person' ORDER BY u.username`,
     )
     .all(now, now)
-    .map(({ roles, projects, keys, acr, disabledAt, leftAt, ...person }) => ({
+    .map(({ roles, projects, keys, sessionAt, acr, disabledAt, leftAt, ...person }) => ({
       ...person,
+      lastSignInAt: Math.max(person.lastSignInAt ?? 0, sessionAt ?? 0) || null,
       roles: (JSON.parse(roles) as ApplianceRole[]).toSorted(),
       projects: (JSON.parse(projects) as AccessProject[]).toSorted((a, b) =>
         a.name.localeCompare(b.name),
