@@ -72,10 +72,10 @@ t.test(
 
     await page.getByRole("button", { name: "Make a new pair" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Make a new pair" }).click();
-    await page
-      .locator("code")
-      .filter({ hasText: /^[A-Za-z0-9+/]{32,}$/ })
-      .first()
-      .waitFor();
+    const secret = page.locator("#s3-secret");
+    await secret.waitFor();
+    t.match(await secret.innerText(), /^\S{32,}$/);
+    await page.getByRole("button", { name: "I have it" }).click();
+    await secret.waitFor({ state: "detached" });
   },
 );

@@ -6,6 +6,7 @@ import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { Facts, Panel } from "../../ui/panel.tsx";
 import { Question } from "../../ui/question.tsx";
+import { ShownOnce } from "../../ui/shown-once.tsx";
 import { useAction } from "../../ui/use-action.ts";
 
 /** The person's own pair for programs that speak S3. */
@@ -25,12 +26,15 @@ export function KeyPair({ project }: { project: string }) {
         at once.
       </p>
       {pair === null ? null : (
-        <Facts
-          facts={[
-            ["Access key id", <code key="id">{pair.accessKeyId}</code>],
-            ["Secret", <code key="secret">{pair.secretAccessKey}</code>],
-          ]}
-        />
+        <>
+          <Facts facts={[["Access key id", <code key="id">{pair.accessKeyId}</code>]]} />
+          <ShownOnce
+            id="s3-secret"
+            title="Its secret"
+            secret={pair.secretAccessKey}
+            onDone={() => setPair(null)}
+          />
+        </>
       )}
       <div>
         <Button onPress={() => setAsked(true)}>Make a new pair</Button>
