@@ -53,9 +53,10 @@ t.test(
     await page.getByRole("button", { name: "Look inside" }).click();
     await page.getByText("the second text").waitFor();
     const versions = page.getByRole("group", { name: "Versions of study/readme.txt" });
-    await versions.getByRole("button", { name: /^Restore version/ }).click();
+    await versions.getByRole("button", { name: /^Restore version/ }).waitFor();
     await shot("storage-versions");
     t.same(await accessibilityFaults(page), []);
+    await versions.getByRole("button", { name: /^Restore version/ }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Restore" }).click();
     await versions.getByRole("row").nth(3).waitFor();
     const newest = await running.s3.store.stat(bucket, "study/readme.txt");
