@@ -46,6 +46,7 @@ const COLUMNS: Column<ApprovalReply>[] = [
 /** What waits for me? */
 export function ApprovalsPage() {
   const client = useQueryClient();
+  const { user } = useSession();
   const mayPropose = useMay("policy.propose");
   const again = () => client.invalidateQueries({ queryKey: ["approvals"] });
   const approvals = useQuery({
@@ -72,7 +73,10 @@ export function ApprovalsPage() {
   if (approvals.isPending) return <Skeleton />;
   if (approvals.isError)
     return <Failure error={approvals.error} retry={() => void approvals.refetch()} />;
-  const open = approvals.data.filter(({ state }) => state === "requested");
+  // Others' requests come first: those are the ones to answer.
+  const open = approvals.data
+    .filter(({ state }) => state === "requested")
+    .toSorted((a, b) => Number(a.requester.id === user.id) - Number(b.requester.id === user.id));
   const over = approvals.data.filter(({ state }) => state !== "requested");
   return (
     <>

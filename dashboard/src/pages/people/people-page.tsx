@@ -28,14 +28,22 @@ import { NewProject } from "./new-project.tsx";
 import { useProjects } from "./use-project.ts";
 
 const COLUMNS: Column<PersonReply>[] = [
-  { title: "Name", of: ({ username }) => username },
-  { title: "Roles on the whole appliance", of: ({ roles }) => roles.join(", ") },
+  { title: "Name", of: ({ username }) => username, by: ({ username }) => username },
+  {
+    title: "Roles on the whole appliance",
+    of: ({ roles }) => roles.join(", "),
+    by: ({ roles }) => roles.join() || null,
+  },
   {
     title: "May sign in",
     of: ({ isDisabled, canSignIn }) =>
       isDisabled ? "disabled" : canSignIn ? "yes" : "no account yet",
   },
-  { title: "Since", of: ({ createdAt }) => <At at={createdAt} /> },
+  {
+    title: "Since",
+    of: ({ createdAt }) => <At at={createdAt} />,
+    by: ({ createdAt }) => createdAt,
+  },
 ];
 
 /** Who may? */
