@@ -2,7 +2,12 @@
 import type { ProofReport } from "@resontech/verifier/check-proof";
 import t from "tap";
 import { askedOf, askingPath } from "../../src/pages/audit/asked.ts";
-import { answerSentence, checkAnswer } from "../../src/pages/audit/check-answer.ts";
+import {
+  answerSentence,
+  answerVerdict,
+  checkAnswer,
+  lackWords,
+} from "../../src/pages/audit/check-answer.ts";
 import { detailFacts, objectWords, outcomeWord } from "../../src/pages/audit/entry-words.ts";
 import type { FoundEntry } from "../../src/pages/audit/found-export.ts";
 import { linkedEntries } from "../../src/pages/audit/linked-entries.ts";
@@ -89,6 +94,24 @@ t.test("a signature that the auditor's policy does not bear out fails, and says 
     async () => {},
   );
   t.match(found, { signature: "FAIL", signatureReason: "no key of the policy", failed: [] });
+});
+
+t.test("an answer of which entries may be missing is verified in part, and says why", async (t) => {
+  const sound = await check([entry(9), entry(8)]);
+  const whole = { isCut: false, behind: 0, incomplete: [], listed: 2 };
+  t.equal(answerVerdict(sound, whole), "good");
+  t.equal(answerVerdict(sound, { ...whole, listed: null }), "good", "a list that goes on");
+  for (const [given, why] of [
+    [{ isCut: true }, /older entries are missing/],
+    [{ behind: 3 }, /newest 3 entries/],
+    [{ incomplete: ["2025"] }, /Entries of 2025/],
+    [{ listed: 3 }, /The list has 3 entries, and 2 were checked/],
+  ] as const) {
+    t.equal(answerVerdict(sound, { ...whole, ...given }), "part");
+    t.match(lackWords(sound, { ...whole, ...given }), why);
+  }
+  const bad = await check([entry(9)], (of) => report(of, { index: 1 }));
+  t.equal(answerVerdict(bad, { ...whole, isCut: true }), "bad", "what is wrong comes first");
 });
 
 t.test("what somebody set out to do and how it ended find each other", async (t) => {

@@ -6,8 +6,15 @@ import { Failure } from "../../ui/notice.tsx";
 import { Row } from "../../ui/panel.tsx";
 import { State } from "../../ui/state.tsx";
 import { saveBytes } from "../../ui/save-bytes.ts";
+import type { StateWord } from "../../ui/state-word.ts";
 import { useAction } from "../../ui/use-action.ts";
-import { type AnswerReport, answerSentence, checkAnswer } from "./check-answer.ts";
+import {
+  type AnswerReport,
+  answerSentence,
+  answerVerdict,
+  checkAnswer,
+  lackWords,
+} from "./check-answer.ts";
 import type { Asked } from "./asked.ts";
 import { loadVerifier } from "./load-verifier.ts";
 import { readProofs, type ReadProofs } from "./read-proofs.ts";
@@ -20,10 +27,13 @@ const breathe = () => new Promise<void>((resolve) => setTimeout(resolve));
 export function AnswerCheck({
   asked,
   newest,
+  listed,
   children,
 }: {
   asked: Asked;
   newest: string;
+  /** Entries of the list; null where it goes on. */
+  listed: number | null;
   /** How many entries the list has. */
   children: string;
 }) {
@@ -120,7 +130,7 @@ export function AnswerCheck({
       {report === null || isBusy || read === null ? null : (
         <Report
           report={report}
-          read={read}
+          read={{ ...read, listed }}
           isWhole={asked.question === null && isUnfiltered(asked.about)}
           onPolicy={(text) => {
             setPolicy(text);
@@ -131,6 +141,12 @@ export function AnswerCheck({
     </>
   );
 }
+
+const VERDICTS = {
+  good: { word: "Verified", tone: "good", shape: "tick" },
+  part: { word: "Verified in part", tone: "wait", shape: "half" },
+  bad: { word: "Not as it should be", tone: "bad", shape: "cross" },
+} as const satisfies Record<string, StateWord>;
 
 function isUnfiltered(about: Asked["about"]): boolean {
   return Object.keys(about).every((name) => name === "from" || name === "to");
@@ -143,26 +159,20 @@ function Report({
   onPolicy,
 }: {
   report: AnswerReport;
-  read: ReadProofs;
+  read: ReadProofs & { listed: number | null };
   isWhole: boolean;
   onPolicy: (text: string) => void;
 }) {
   const [error, setError] = useState<unknown>(null);
   const { failed, signature } = report;
-  const isGood = failed.length === 0 && signature !== "FAIL";
+  const verdict = answerVerdict(report, read);
   return (
     <div
-      role={isGood ? "status" : "alert"}
-      className={`${styles["verdict"]} ${styles[isGood ? "good" : "bad"]}`}
+      role={verdict === "bad" ? "alert" : "status"}
+      className={`${styles["verdict"]} ${styles[verdict]}`}
     >
       <div>
-        <State
-          of={
-            isGood
-              ? { word: "Verified", tone: "good", shape: "tick" }
-              : { word: "Not as it should be", tone: "bad", shape: "cross" }
-          }
-        />
+        <State of={VERDICTS[verdict]} />
         <p>{answerSentence(report)}</p>
       </div>
       {failed.length === 0 ? null : (
@@ -205,16 +215,14 @@ function Report({
 
 /** What is known of entries that the answer lacks. */
 function completenessWords(
-  { isGapless }: AnswerReport,
-  { isCut, behind, incomplete }: ReadProofs,
+  report: AnswerReport,
+  read: ReadProofs & { listed: number | null },
   isWhole: boolean,
 ): string {
-  if (isCut) return "The answer is longer than what was checked: older entries are missing.";
-  if (incomplete.length > 0)
-    return `Entries of ${incomplete.join(", ")} may be missing: the appliance can't read them.`;
-  if (behind > 0) return `The newest ${behind} entries of the log were not searched yet.`;
+  const lack = lackWords(report, read);
+  if (lack !== null) return lack;
   if (isWhole)
-    return isGapless
+    return report.isGapless
       ? "No entry is missing between the oldest and the newest one."
       : "Entries are missing between the oldest and the newest one.";
   return "Whether the search left an entry out, proofs of what it found can't say: the verifier says it of an export of the whole log.";

@@ -112,7 +112,12 @@ export function AuditPage() {
       ) : null}
       {rows.length === 0 ? null : (
         <>
-          <AnswerCheck key={at} asked={asked} newest={entryKey(rows[0]!)}>
+          <AnswerCheck
+            key={at}
+            asked={asked}
+            newest={entryKey(rows[0]!)}
+            listed={events.hasNextPage ? null : rows.length}
+          >
             {events.hasNextPage
               ? `The newest ${rows.length} entries; older ones follow`
               : countOf(rows.length, "entry", "entries")}

@@ -124,3 +124,31 @@ export function answerSentence({ count, failed, shards }: AnswerReport): string 
     count === 1 ? "The entry stands" : `All ${count.toLocaleString("en")} entries stand`;
   return `${which} in the log, and the log says what this page shows. The proofs lead to its signed head: ${sizes.join(", ")}.`;
 }
+
+/** What the reading of an answer says of entries that it lacks. @property listed entries of the list; null where it goes on */
+export type ReadFacts = {
+  isCut: boolean;
+  behind: number;
+  incomplete: readonly string[];
+  listed: number | null;
+};
+
+/** `part`: what was checked is sound, and there may be more. */
+export function answerVerdict(report: AnswerReport, read: ReadFacts): "good" | "part" | "bad" {
+  if (report.failed.length > 0 || report.signature === "FAIL") return "bad";
+  return lackWords(report, read) === null ? "good" : "part";
+}
+
+/** Why entries of the answer may not have been checked; null where all were. */
+export function lackWords(
+  { count }: AnswerReport,
+  { isCut, behind, incomplete, listed }: ReadFacts,
+): string | null {
+  if (isCut) return "The answer is longer than what was checked: older entries are missing.";
+  if (incomplete.length > 0)
+    return `Entries of ${incomplete.join(", ")} may be missing: the appliance can't read them.`;
+  if (behind > 0) return `The newest ${behind} entries of the log were not searched yet.`;
+  return listed === null || listed === count
+    ? null
+    : `The list has ${listed} entries, and ${count} were checked: its period has moved on. Ask again.`;
+}
