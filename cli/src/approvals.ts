@@ -6,6 +6,7 @@ import type { ApprovalReply, Requested } from "@resontech/contracts/http-approva
 import { type Command, Option } from "commander";
 import { CliError, UsageError } from "./cli-error.ts";
 import { getJson, sendJson } from "./api-client.ts";
+import { printable } from "./printable.ts";
 import { settingsFrom } from "./settings.ts";
 
 type Shell = {
@@ -46,7 +47,9 @@ export function addApprovalCommands(program: Command, { say, table }: Shell): vo
     .addOption(json)
     .action(async (id: string, options: { json: boolean }) => {
       const settings = settingsFrom(process.env);
-      show([await getJson(settings, "/api/approvals/{id}", { params: { id } })], options.json);
+      const found = await getJson(settings, "/api/approvals/{id}", { params: { id } });
+      show([found], options.json);
+      if (!options.json) for (const line of changeLines(found)) say(printable(line));
     });
 
   approvals
@@ -230,5 +233,21 @@ function row({
   return [
     ...[id, singlePerson ? `${state} alone` : state, summary, requester.username],
     ...[createdAt.slice(0, 16).replace("T", " "), decider?.username ?? ""],
+  ];
+}
+
+/** What would be different, line by line: as it is now, and as it would be. */
+function changeLines({ changes, reason, expiresAt, state }: ApprovalReply): string[] {
+  if (state !== "requested") return [];
+  const side = (sign: string, text: string | null) =>
+    (text ?? "none").split("\n").map((line) => `${sign} ${line}`);
+  return [
+    `reason: ${reason ?? "none was given"}`,
+    `ends by itself: ${expiresAt.slice(0, 16).replace("T", " ")} UTC`,
+    ...changes.flatMap(({ what, before, after }) => [
+      `${what}:`,
+      ...side("-", before),
+      ...side("+", after),
+    ]),
   ];
 }

@@ -72,7 +72,7 @@ addModelCommands(program, { say, table });
 addNodeCommands(program, { say, table });
 addStorageCommands(program, { say, table });
 addSessionCommands(program, say);
-addPeopleCommands(program, say);
+addPeopleCommands(program, { say, table });
 addApprovalCommands(program, { say, table });
 addKeyCommands(program, say);
 addProjectCommands(program, say);

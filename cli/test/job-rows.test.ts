@@ -20,6 +20,7 @@ const entry = (index: number, op: string, phase: string, source: string | null):
     outcome: phase === "requested" ? null : "ok",
     approval: null,
     source,
+    handle: null,
   },
 });
 

@@ -3,7 +3,9 @@ import { readFileSync } from "node:fs";
 import { strFromU8, unzipSync } from "fflate";
 import type { Page } from "playwright-core";
 import t from "tap";
+import { accessibilityFaults } from "@resontech/house/accessibility";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
+import { shotsOf } from "./helper/shots.ts";
 
 t.setTimeout(600_000);
 
@@ -38,22 +40,68 @@ t.test(
 
     await page.goto(`${house.running.url}/dashboard`);
     await page.waitForURL(`${house.running.url}/dashboard/audit`);
-    const questions = page.getByRole("form", { name: "A question to the log" });
-    await questions.getByRole("combobox").selectOption("person");
-    await questions.getByRole("textbox", { name: /^Person/ }).fill(ada.userId);
-    await questions.getByRole("textbox", { name: /^From/ }).fill("24h");
-    await questions.getByRole("button", { name: "Ask" }).click();
+    const shot = shotsOf(page);
+    await shot("asked-nothing");
+    await page.getByRole("button", { name: "What did a person do" }).click();
+    await page.getByLabel(/^Person/).fill(ada.userId);
+    await page.getByRole("button", { name: "All", exact: true }).click();
+    await page.getByRole("button", { name: "Ask", exact: true }).click();
     await page.getByText("What somebody did as root at the host").waitFor();
-    await page.getByRole("cell", { name: "iam.user.create completed" }).first().waitFor();
+    const entries = page.getByRole("group", { name: "Entries, newest first" });
+    await entries.getByRole("cell", { name: "Added a user", exact: true }).first().waitFor();
+    t.equal(await entries.getByText("ada", { exact: true }).count(), 0, "people are pseudonyms");
+    await shot("person");
+
+    await page.getByRole("button", { name: "Show names" }).click();
+    const why = page.getByRole("alertdialog");
+    t.equal(
+      await why.getByRole("button", { name: "Show names" }).isDisabled(),
+      true,
+      "not without a reason",
+    );
+    await why.getByRole("textbox", { name: /^Reason/ }).fill("access review of November");
+    await why.getByRole("button", { name: "Show names" }).click();
+    await entries.getByText("ada", { exact: true }).first().waitFor();
+
+    const begun = entries.getByRole("row").filter({ hasText: "Set out to add a user" });
+    await begun.getByRole("button", { name: "shows the outcome" }).click();
+    const links = page.getByRole("list", { name: "What belongs to it" });
+    await links.getByText("How it began: Set out to add a user").waitFor();
+    await shot("opened");
+
+    await page.getByRole("button", { name: "Verify this answer" }).click();
+    const verdict = page.getByText(/All \d+ entries stand in the log/);
+    await verdict.waitFor();
+    const shown = await page.getByText(/^\d+ entries$/).textContent();
+    t.match(await verdict.textContent(), `All ${shown} stand`, "as many as are shown");
+    await page.getByText("Whose key signed the log's head is not checked").waitFor();
+    await shot("verified");
+    const bare = { roles: ["compliance-auditor"], bypassPolicy: true } as const;
+    const watched = await (await house.windowOf(auditor.userId, bare)).newPage();
+    await watched.goto(page.url());
+    const opener = watched.getByRole("button", { expanded: false, name: /^\d{4}-/ }).first();
+    await opener.click({ timeout: 120_000 });
+    await watched.getByRole("list", { name: "What belongs to it" }).waitFor();
+    t.same(await accessibilityFaults(watched), []);
+    const [whole] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Export what was found" }).click(),
+    ]);
+    const answer = unzipSync(readFileSync(await whole.path()));
+    const lines = strFromU8(answer["entries.csv"]!).trimEnd().split("\r\n");
+    t.equal(`${lines.length - 1} entries`, shown, "the file has what the page counts");
+    t.notMatch(lines.join(), /\bada\b/, "no export holds a name");
+    t.match(strFromU8(answer["READ-ME.txt"]!), /question = person/);
+
     await page.setViewportSize({ width: 360, height: 720 });
     const overflow = await page.evaluate(
       "document.documentElement.scrollWidth - document.documentElement.clientWidth",
     );
     t.equal(overflow, 0, "a narrow page is no wider than its window, whatever the questions are");
-    if (process.env["RT_LOOK"] !== undefined)
-      await page.screenshot({ path: process.env["RT_LOOK"], fullPage: true });
+    await shot("narrow");
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.goto(`${house.running.url}/dashboard/audit`);
+    await page.getByText("Search by fields").click();
     await page.getByLabel("Kind of event").fill("key.list");
     const found = page.getByRole("link", { name: /^\d{4}\/\d+$/ }).first();
     // An entry is indexed a moment after it is signed.
@@ -61,6 +109,7 @@ t.test(
       await page.getByRole("button", { name: "Search" }).click();
       await page.waitForTimeout(200);
     }
+    await entries.getByRole("cell", { name: "Listed platform keys" }).first().waitFor();
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("button", { name: "Export what was found" }).click(),
@@ -71,6 +120,23 @@ t.test(
     t.ok(archive[`proofs/entry-${named?.replace("/", "-")}.tlog-proof`], "with its proof");
     t.equal(table.length, Object.keys(archive).length - 1, "a line for each proof, and a head");
     t.match(strFromU8(archive["READ-ME.txt"]!), /type = key\.list/);
+
+    await page.route("**/api/audit/proofs*", async (route) => {
+      const reply = await route.fetch();
+      const body = (await reply.json()) as { events: { sub: string }[] };
+      await route.fulfill({
+        response: reply,
+        json: { ...body, events: body.events.map((event) => ({ ...event, sub: "u_other" })) },
+      });
+    });
+    await page.reload();
+    await page.getByRole("button", { name: "Verify this answer" }).click();
+    await page
+      .getByRole("alert")
+      .getByText("the list says otherwise than the log: who")
+      .first()
+      .waitFor();
+    await shot("refuted");
 
     await found.click();
     t.match(await verdictsOf(page), {

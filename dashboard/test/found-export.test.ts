@@ -15,6 +15,7 @@ const ENTRY: FoundEntry = {
     outcome: "ok",
     approval: null,
     source: null,
+    handle: null,
     leafHash: "ab",
     proof: "c2sp",
   },

@@ -1,9 +1,11 @@
 /** What people change about themselves, their projects and the appliance, in a real browser against the real coordinator. */
 import { generateKeyPairSync } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import t from "tap";
 import type { ApplianceRole } from "@resontech/coordinator/roles";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
+import { shotsOf } from "./helper/shots.ts";
 import { accessibilityFaults } from "@resontech/house/accessibility";
 
 t.setTimeout(600_000);
@@ -80,7 +82,6 @@ t.test("an administrator makes a project, asks for people, and sees how jobs are
 t.test("an officer ends what a lead gave, and answers who asks what is held", async (t) => {
   const lead = await pageOf(ada.userId, "/people");
   const members = lead.getByRole("region", { name: "Members of screening" });
-  await members.getByRole("button", { name: "Show the members" }).click();
   await members.getByLabel("User name").fill("bob");
   await members.getByRole("button", { name: "Make a member" }).click();
   await members.getByRole("button", { name: "Take bob out" }).waitFor();
@@ -102,7 +103,6 @@ t.test("an officer ends what a lead gave, and answers who asks what is held", as
 t.test("a lead takes somebody in and out, hands jobs over, and asks for room", async (t) => {
   const page = await pageOf(ada.userId, "/people");
   const members = page.getByRole("region", { name: "Members of screening" });
-  await members.getByRole("button", { name: "Show the members" }).click();
   await members.getByLabel("User name").fill("bob");
   await members.getByRole("button", { name: "Make a member" }).click();
   await members.getByRole("button", { name: "Take bob out" }).click();
@@ -110,21 +110,33 @@ t.test("a lead takes somebody in and out, hands jobs over, and asks for room", a
   await members.getByLabel("Jobs of bob go to").selectOption({ label: "ada" });
   await members.getByRole("button", { name: "Hand the jobs over" }).click();
   await members.getByText("0 jobs of bob belong to ada now.").waitFor();
-  await members.getByLabel("The bucket of screening is to hold, in GB").fill("750");
-  await members.getByRole("button", { name: "Ask for this quota" }).click();
-  await members.getByText("Asked for.").waitFor();
+  const room = page.getByRole("region", { name: "Room of screening" });
+  await room.getByLabel("The bucket of screening is to hold, in GB").fill("750");
+  await room.getByLabel("Reason").fill("scans of the second site");
+  await room.getByRole("button", { name: "Ask for this quota" }).click();
+  await room.getByText("Asked for.").waitFor();
   const asked = await page.evaluate(
     async () => (await (await fetch("/api/approvals")).json()) as object,
   );
-  t.match(asked, [{ what: { kind: "quota", bytes: 750e9 }, requester: { username: "ada" } }]);
+  t.match(asked, [
+    {
+      ...{ what: { kind: "quota", bytes: 750e9 }, requester: { username: "ada" } },
+      reason: "scans of the second site",
+    },
+  ]);
+  await room.getByRole("link", { name: "Requests" }).click();
+  const request = page.getByRole("region", { name: /^the bucket of screening may hold/ });
+  await request.getByText("scans of the second site").waitFor();
+  const change = request.locator("dl").filter({ hasText: "room of screening" });
+  t.match(await change.innerText(), /now\s+[\d,.]+ GB\s+then\s+750 GB/);
 });
 
 t.test(
   "a lead lets models that hold no numbers fail their jobs, and takes that back",
   async (t) => {
     const page = await pageOf(ada.userId, "/people");
-    const members = page.getByRole("region", { name: "Members of screening" });
-    const fails = members.getByLabel(/A model with weights that are no numbers/);
+    const force = page.getByRole("region", { name: "What is in force in screening" });
+    const fails = force.getByLabel(/A model with weights that are no numbers/);
     const inForce = async () => {
       const projects = await page.evaluate(
         async () =>
@@ -148,7 +160,7 @@ t.test(
       await route.continue();
     });
     await page.reload();
-    await members.waitFor();
+    await page.getByRole("heading", { level: 1 }).waitFor();
     t.equal(await fails.count(), 0, "before the answer the page tells no state");
     answer.resolve();
     t.ok(await fails.isChecked());
@@ -158,9 +170,50 @@ t.test(
   },
 );
 
+t.test("how outputs leave is told before anybody changes it", async (t) => {
+  const page = await pageOf(ada.userId, "/people");
+  const force = page.getByRole("region", { name: "What is in force in screening" });
+  const sentence = force.getByText(/^Now outputs of screening leave/);
+  await sentence.getByText("as its members like").waitFor();
+  t.ok(await force.getByRole("button", { name: "As members like" }).isDisabled());
+  await force.getByRole("button", { name: "By approval alone" }).click();
+  await sentence.getByText("by approval alone").waitFor();
+  await page.reload();
+  await sentence.getByText("by approval alone").waitFor();
+  t.ok(await force.getByRole("button", { name: "By approval alone" }).isDisabled());
+  await force.getByRole("button", { name: "As members like" }).click();
+  await force.getByRole("alert").waitFor();
+  t.match(await sentence.innerText(), /by approval alone/, "an officer alone takes it back");
+});
+
+t.test("an officer reviews who may do what, and takes it along", async (t) => {
+  const page = await pageOf(root.userId, "/people", ["security-officer"]);
+  await page.getByRole("tab", { name: "Access review" }).click();
+  const table = page.getByRole("group", { name: "Who may do what" });
+  const row = table.getByRole("row").filter({ hasText: "ada" });
+  await row.getByText("screening: project-lead").waitFor();
+  t.match(await row.innerText(), /jobs:write/, "keys with what they may do");
+  await shotsOf(page)("review");
+  t.same(await accessibilityFaults(page), []);
+  await page.getByLabel("Show").selectOption({ label: "who holds a role of the whole appliance" });
+  t.equal(await table.getByRole("row").filter({ hasText: "ada" }).count(), 0);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download as CSV" }).click(),
+  ]);
+  const lines = readFileSync(await download.path(), "utf8")
+    .trimEnd()
+    .split("\r\n");
+  t.match(lines[0], /^"Name","Pseudonym","Standing","Roles"/);
+  t.ok(
+    lines.some((line) => /^"ada",.*"screening","project-lead","lead"/.test(line)),
+    "all people, whatever is shown",
+  );
+});
+
 t.test("the private part of a program's key stays in the page", async (t) => {
   const page = await pageOf(ada.userId, "/people");
-  const members = page.getByRole("region", { name: "Members of screening" });
+  const members = page.getByRole("region", { name: "Programs of screening" });
   await members.getByRole("button", { name: "Show the service accounts" }).click();
   await members.getByText("screening has no service account.").waitFor();
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });

@@ -1,11 +1,27 @@
-/** `resontech personal-data`: what is held about a person. */
+/** `resontech personal-data`: what is held about a person. `resontech access`: who may do what. */
 import type { Command } from "commander";
 import { getJson } from "../api-client.ts";
 import { settingsFrom } from "../settings.ts";
+import { ACCESS_HEAD, accessRows } from "./access-rows.ts";
 import { getPersonalData } from "./get-personal-data.ts";
 
+type Shell = { say: (text: string) => void; table: (head: string[], rows: string[][]) => void };
+
 /** @param say to the person, beside what a script reads */
-export function addPeopleCommands(program: Command, say: (text: string) => void): void {
+export function addPeopleCommands(program: Command, { say, table }: Shell): void {
+  program
+    .command("access")
+    .description(
+      "who may do what now, for a review: roles, projects, living keys, last sign-in, and what to look at. That you looked is on record",
+    )
+    .option("--json", "the appliance's answer as one JSON line", false)
+    .addHelpText("after", "\nExample:\n  resontech access --json > access.json")
+    .action(async ({ json }: { json: boolean }) => {
+      const access = await getJson(settingsFrom(process.env), "/api/reviews/access");
+      if (json) process.stdout.write(`${JSON.stringify(access)}\n`);
+      else table(ACCESS_HEAD, accessRows(access));
+    });
+
   program
     .command("personal-data")
     .description(

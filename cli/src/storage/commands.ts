@@ -16,7 +16,7 @@ export function addStorageCommands(program: Command, { say, table }: Shell): voi
   const settingsOf = ({ project }: InProject) => settingsInProject(process.env, project);
   const storage = program
     .command("storage")
-    .description("a project's bucket: ls, put, get, rm, usage")
+    .description("a project's bucket: ls, put, get, rm, versions, restore, usage")
     .addHelpText(
       "after",
       "\nExamples:\n  resontech storage ls jobs/\n  resontech storage put data.zip jobs/study/shards/a.zip\n  resontech storage get jobs/study/model_out/model.pt\n  resontech storage get jobs/study/files_out/ results\n  resontech storage ls jobs/ --project study",
@@ -103,6 +103,42 @@ export function addStorageCommands(program: Command, { say, table }: Shell): voi
       const removed = await sendJson(settings, "DELETE", path, { query: { key } });
       if (json) process.stdout.write(`${JSON.stringify(removed)}\n`);
       say(`removed ${key}`);
+    });
+
+  storage
+    .command("versions <key>")
+    .description("what an object was, newest first; that you looked is logged")
+    .addOption(projectOption())
+    .option("--json", "one JSON line for each", false)
+    .action(async (key: string, options: InProject) => {
+      const settings = await settingsOf(options);
+      const path = "/api/users/storage/versions";
+      const versions = await getJson(settings, path, { query: { key } });
+      if (options.json)
+        for (const one of versions) process.stdout.write(`${JSON.stringify(one)}\n`);
+      else
+        table(
+          ["VERSION", "WHAT", "SIZE", "MADE"],
+          versions.map(({ versionId, isLatest, isRemoval, sizeBytes, modifiedAt }) => [
+            versionId,
+            isRemoval ? "removed then" : isLatest ? "the newest" : "older",
+            isRemoval ? "" : size(sizeBytes),
+            modifiedAt,
+          ]),
+        );
+    });
+
+  storage
+    .command("restore <key> <version>")
+    .description("make an older version the newest again; all versions stay")
+    .addOption(projectOption())
+    .option("--json", "the appliance's answer", false)
+    .action(async (key: string, versionId: string, options: InProject) => {
+      const settings = await settingsOf(options);
+      const path = "/api/users/storage/restore";
+      const restored = await sendJson(settings, "POST", path, { body: { key, versionId } });
+      if (options.json) process.stdout.write(`${JSON.stringify(restored)}\n`);
+      say(`restored ${key}: ${size(restored.sizeBytes)}`);
     });
 
   storage

@@ -3,6 +3,7 @@
  * Written by `node parts/coordinator/build/write-api-routes.ts`; a test compares it with the routes that are served.
  */
 import type { Static } from "typebox";
+import type * as access from "./http-access.ts";
 import type * as appliance from "./http-appliance.ts";
 import type * as approvals from "./http-approvals.ts";
 import type * as audit from "./http-audit.ts";
@@ -35,6 +36,7 @@ export type ApiRoutes = {
     "/api/audit/proofs": { asked: { query?: Filled<audit.AuditProofsQuery, "order" | "limit"> }; answer: audit.AuditProofsReply };
     "/api/audit/questions": { asked: NoFields; answer: audit.AuditQuestionsReply };
     "/api/audit/questions/{question}": { asked: { params: { question: "data-read" | "person" | "job" | "refused" | "left" | "rights" | "administrators" | "model" | "complete" }; query?: Filled<audit.AuditQuestionQuery, "order" | "limit"> }; answer: audit.AuditEventsReply };
+    "/api/audit/questions/{question}/proofs": { asked: { params: { question: "data-read" | "person" | "job" | "refused" | "left" | "rights" | "administrators" | "model" | "complete" }; query?: Filled<audit.AuditQuestionProofsQuery, "order" | "limit"> }; answer: audit.AuditProofsReply };
     "/api/customer/dashboard/jobs": { asked: { query?: Filled<Static<typeof tasks.JobPageQuery>, "limit" | "offset"> }; answer: Array<tasks.DashboardJob> };
     "/api/customer/dashboard/jobs/{id}": { asked: { params: { id: string } }; answer: tasks.DashboardJobWithWorkers };
     "/api/customer/dashboard/listJobsNvflare": { asked: { query: Static<typeof tasks.NvflareJobsQuery> }; answer: Static<typeof tasks.NvflareJobsReply> };
@@ -75,18 +77,21 @@ export type ApiRoutes = {
     "/api/nodes/{id}": { asked: { params: { id: string } }; answer: nodes.NodeDetailReply };
     "/api/nodes/{id}/use": { asked: { params: { id: string }; query?: Filled<use.UseQuery, "points"> }; answer: use.UseReply };
     "/api/openapi.json": { asked: NoFields; answer: object };
-    "/api/people": { asked: NoFields; answer: Array<approvals.PersonReply> };
+    "/api/people": { asked: { query?: approvals.PeopleQuery }; answer: Array<approvals.PersonReply> };
     "/api/people/{id}/sessions": { asked: { params: { id: string } }; answer: identity.SessionsReply };
     "/api/projects": { asked: NoFields; answer: Array<projects.ProjectReply> };
     "/api/projects/{id}/members": { asked: { params: { id: string } }; answer: Array<projects.MemberReply> };
     "/api/projects/{id}/service-accounts": { asked: { params: { id: string } }; answer: Array<serviceAccounts.ServiceAccountReply> };
+    "/api/reviews/access": { asked: NoFields; answer: access.AccessReply };
     "/api/session": { asked: NoFields; answer: identity.SessionReply };
     "/api/tasks/{id}": { asked: { params: { id: string } }; answer: tasks.TaskReply };
     "/api/tasks/{id}/outputs": { asked: { params: { id: string } }; answer: tasks.TaskOutputsReply };
     "/api/use": { asked: { query?: Filled<use.UseQuery, "points"> }; answer: use.UseReply };
     "/api/users/storage/bucket": { asked: NoFields; answer: storage.BucketReply };
     "/api/users/storage/objects": { asked: { query?: Filled<Static<typeof storage.ObjectsQuery>, "limit"> }; answer: storage.ObjectsReply };
+    "/api/users/storage/sizes": { asked: { query?: Static<typeof storage.SizesQuery> }; answer: storage.SizesReply };
     "/api/users/storage/usage": { asked: NoFields; answer: storage.UsageReply };
+    "/api/users/storage/versions": { asked: { query: Static<typeof storage.VersionsQuery> }; answer: storage.VersionsReply };
     "/api/whoami-v2": { asked: NoFields; answer: Static<typeof models.WhoAmIReply> };
   };
   POST: {
@@ -116,6 +121,7 @@ export type ApiRoutes = {
     "/api/tasks/{id}/resubmit": { asked: { params: { id: string } }; answer: tasks.TaskReply };
     "/api/tasks/{id}/variants": { asked: { params: { id: string }; body: tasks.TaskVariantBody }; answer: tasks.TaskReply };
     "/api/users/storage/download": { asked: { body: Static<typeof storage.DownloadBody> }; answer: storage.DownloadReply };
+    "/api/users/storage/restore": { asked: { body: Static<typeof storage.RestoreBody> }; answer: Static<typeof storage.RestoreReply> };
     "/api/users/storage/upload/abort": { asked: { body: Static<typeof storage.UploadAbortBody> }; answer: { aborted: boolean } };
     "/api/users/storage/upload/complete": { asked: { body: Static<typeof storage.UploadCompleteBody> }; answer: Static<typeof storage.UploadCompleteReply> };
     "/api/users/storage/upload/init": { asked: { body: Static<typeof storage.UploadInitBody> }; answer: Static<typeof storage.UploadInitReply> };

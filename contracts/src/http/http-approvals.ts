@@ -174,12 +174,21 @@ export type ApprovalState = (typeof APPROVAL_STATES)[number];
 
 const Person = Type.Object({ id: Type.String(), username: Type.String() }, closed);
 
+/** One thing that a request would change; null is nothing at all. */
+const RequestedChange = Type.Object(
+  { what: Type.String(), before: Nullable(Type.String()), after: Nullable(Type.String()) },
+  closed,
+);
+export type RequestedChange = Static<typeof RequestedChange>;
+
 export const ApprovalReply = Type.Object(
   {
     id: Type.String(),
     what: Requested,
     /** In words: what would be different afterwards. */
     summary: Type.String(),
+    /** Of a request that waits: what holds now, and what would. Empty once it is answered. */
+    changes: Type.Array(RequestedChange),
     state: Type.Enum([...APPROVAL_STATES]),
     requester: Person,
     decider: Nullable(Person),
@@ -195,6 +204,15 @@ export const ApprovalReply = Type.Object(
   closed,
 );
 export type ApprovalReply = Static<typeof ApprovalReply>;
+
+export const PeopleQuery = Type.Object(
+  {
+    /** Why somebody wants to know who these people are; the audit log keeps it sealed. */
+    reason: Reason,
+  },
+  closed,
+);
+export type PeopleQuery = Static<typeof PeopleQuery>;
 
 export const PersonReply = Type.Object(
   {

@@ -129,6 +129,7 @@ export const AuditEventsQuery = Type.Object(
 export type AuditEventsQuery = Static<typeof AuditEventsQuery>;
 
 export const AuditQuestionParams = Type.Object({ question: Type.Enum(QUESTION_IDS) }, closed);
+export type AuditQuestionParams = Static<typeof AuditQuestionParams>;
 export const AuditQuestionQuery = Type.Object(
   {
     data: Type.Optional(Written),
@@ -196,6 +197,8 @@ export const AuditEventRow = Type.Object(
     approval: Nullable(Type.String()),
     /** Stands for the address that it came from, the same for the same address; null where none is known, or its opening was erased. */
     source: Nullable(Type.String()),
+    /** Stands for an object of the store, whose id is a commitment of one entry alone: the same for the same object; null where none is known, or its opening was erased. */
+    handle: Nullable(Type.String()),
   },
   closed,
 );
@@ -245,6 +248,12 @@ export const AuditProofsQuery = Type.Object(
   closed,
 );
 export type AuditProofsQuery = Static<typeof AuditProofsQuery>;
+
+export const AuditQuestionProofsQuery = Type.Object(
+  { ...AuditQuestionQuery.properties, limit: AuditProofsQuery.properties.limit },
+  closed,
+);
+export type AuditQuestionProofsQuery = Static<typeof AuditQuestionProofsQuery>;
 
 /** What {@link AuditEventsReply} says, with each entry's proof. */
 export const AuditProofsReply = Type.Object(

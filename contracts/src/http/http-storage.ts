@@ -116,7 +116,76 @@ export const ObjectsReply = Type.Object(
 );
 export type ObjectsReply = Static<typeof ObjectsReply>;
 
-export const DownloadBody = Type.Object({ key: Key }, closed);
+const VersionId = Type.String({ pattern: "^[A-Za-z0-9._-]{1,128}$" });
+
+export const SizesQuery = Type.Object(
+  {
+    /** A folder with its last slash; empty for the whole bucket. */
+    prefix: Type.Optional(Type.String({ maxLength: 1_024, pattern: "^(?:.*/)?$" })),
+  },
+  closed,
+);
+/** What the quota takes for a folder: by kind, and by each folder below. Open uploads are in no folder. */
+export const SizesReply = Type.Object(
+  {
+    folders: Type.Array(
+      Type.Object(
+        {
+          key: Type.String({ description: "Whole key with its last slash" }),
+          sizeBytes: Type.Integer(),
+          objects: Type.Integer(),
+        },
+        closed,
+      ),
+    ),
+    kinds: Type.Object(
+      {
+        /** Objects as they are now, but for logs. */
+        objects: Type.Integer(),
+        /** What is under them: older versions, and markers of what was removed. */
+        olderVersions: Type.Integer(),
+        /** Logs that the appliance keeps of jobs. */
+        logs: Type.Integer(),
+      },
+      closed,
+    ),
+  },
+  closed,
+);
+export type SizesReply = Static<typeof SizesReply>;
+
+export const VersionsQuery = Type.Object({ key: Key }, closed);
+/** Newest first. */
+export const VersionsReply = Type.Array(
+  Type.Object(
+    {
+      versionId: Type.String(),
+      sizeBytes: Type.Integer(),
+      modifiedAt: Instant,
+      isLatest: Type.Boolean(),
+      /** The object was removed then: this version holds nothing. */
+      isRemoval: Type.Boolean(),
+    },
+    closed,
+  ),
+);
+export type VersionsReply = Static<typeof VersionsReply>;
+
+export const RestoreBody = Type.Object({ key: Key, versionId: VersionId }, closed);
+/** The version that was made of it. */
+export const RestoreReply = Type.Object(
+  { key: Type.String(), versionId: Type.String(), sizeBytes: Type.Integer() },
+  closed,
+);
+
+export const DownloadBody = Type.Object(
+  {
+    key: Key,
+    /** @default the newest */
+    versionId: Type.Optional(VersionId),
+  },
+  closed,
+);
 /** `url` reads this version without a credential until then. */
 export const DownloadReply = Type.Object(
   {

@@ -11,6 +11,7 @@ export function Question({
   look = "danger",
   isOpen,
   isBusy,
+  isReady = true,
   onAct,
   onClose,
 }: {
@@ -21,6 +22,8 @@ export function Question({
   look?: "danger" | "main";
   isOpen: boolean;
   isBusy: boolean;
+  /** False: something is still to be filled in. */
+  isReady?: boolean;
   onAct: () => void;
   onClose: () => void;
 }) {
@@ -43,7 +46,7 @@ export function Question({
             <Button onPress={onClose} isDisabled={isBusy}>
               Back
             </Button>
-            <Button look={look} onPress={onAct} isDisabled={isBusy}>
+            <Button look={look} onPress={onAct} isDisabled={isBusy || !isReady}>
               {act}
             </Button>
           </div>

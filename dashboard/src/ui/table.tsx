@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from "react";
+import { Fragment, type ReactNode, useState } from "react";
 import { Icon } from "./icon/icon.tsx";
 import { nextOrder, type Order, sorted, type SortKey } from "./sorted.ts";
 import styles from "./table.module.css";
@@ -17,11 +17,14 @@ export function Table<Row>({
   columns,
   rows,
   keyOf,
+  below,
 }: {
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
+  /** What stands below a row that is open; null for one that is not. */
+  below?: (row: Row) => ReactNode;
 }) {
   const [order, setOrder] = useState<Order | null>(null);
   const by = columns.find(({ title }) => title === order?.title)?.by;
@@ -62,15 +65,25 @@ export function Table<Row>({
           </tr>
         </thead>
         <tbody>
-          {shown.map((row) => (
-            <tr key={keyOf(row)}>
-              {columns.map(({ title, of, isNumber }) => (
-                <td key={title} className={cell(isNumber)}>
-                  {of(row)}
-                </td>
-              ))}
-            </tr>
-          ))}
+          {shown.map((row) => {
+            const opened = below?.(row) ?? null;
+            return (
+              <Fragment key={keyOf(row)}>
+                <tr>
+                  {columns.map(({ title, of, isNumber }) => (
+                    <td key={title} className={cell(isNumber)}>
+                      {of(row)}
+                    </td>
+                  ))}
+                </tr>
+                {opened === null ? null : (
+                  <tr className={styles["opened"]}>
+                    <td colSpan={columns.length}>{opened}</td>
+                  </tr>
+                )}
+              </Fragment>
+            );
+          })}
         </tbody>
       </table>
     </div>

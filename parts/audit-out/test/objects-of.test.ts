@@ -109,6 +109,26 @@ t.test(
   },
 );
 
+t.test("entries of one object have one handle, also the end of an operation", async (t) => {
+  const { index } = opened(t);
+  index.add("2026", 0, [
+    entry("requested", commitment("1")),
+    entry("completed", commitment("1"), "ok"),
+    entry("requested", commitment("2")),
+    entry("requested", commitment("3")),
+    entry("requested", commitment("4")),
+  ]);
+  addPath(index, 0, PATH, FOLDER);
+  addPath(index, 2, FOLDER, PATH);
+  addPath(index, 3, OTHER, FOLDER);
+  const handleOf = (at: number): string | null => index.handleOf({ slug: "2026", index: at });
+  t.match(handleOf(0), /^[0-9a-f]{12}$/);
+  t.equal(handleOf(1), handleOf(0));
+  t.equal(handleOf(2), handleOf(0), "each entry commits to the path anew");
+  t.not(handleOf(3), handleOf(0), "another object of the same folder");
+  t.equal(handleOf(4), null, "an object that nobody opened");
+});
+
 t.test("a search by paths is led by the index of tokens", async (t) => {
   const { index } = opened(t);
   const plan = index.planOf({ tokens: [[PATH, FOLDER]], order: "newest" });

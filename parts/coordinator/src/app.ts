@@ -11,6 +11,7 @@ import { leaveSocket } from "./http/leave-socket.ts";
 import { peerAddress } from "./http/peer-address.ts";
 import { type AuditDeps, requestAudit } from "./http/request-audit.ts";
 import type { RouteAudit } from "./http/route-config.ts";
+import { accessReviewRoutes, type AccessReviewRoutesDeps } from "./http/routes/access-review.ts";
 import { applianceRoutes, type ApplianceRoutesDeps } from "./http/routes/appliance.ts";
 import { approvalRoutes, type ApprovalRoutesDeps } from "./http/routes/approvals.ts";
 import { auditQuestionRoutes } from "./http/routes/audit-questions.ts";
@@ -42,6 +43,10 @@ import { projectRoutes, type ProjectRoutesDeps } from "./http/routes/projects.ts
 import { serviceAccountRoutes } from "./http/routes/service-accounts.ts";
 import { registryTokenRoutes, type RegistryTokenRoutesDeps } from "./http/routes/registry-token.ts";
 import { objectRoutes, type ObjectRoutesDeps } from "./http/routes/objects.ts";
+import {
+  objectVersionRoutes,
+  type ObjectVersionRoutesDeps,
+} from "./http/routes/object-versions.ts";
 import { pageRoutes, type PageRoutesDeps } from "./http/routes/pages.ts";
 import { signInRoutes, type SignInRoutesDeps } from "./http/routes/sign-in.ts";
 import { downloadRoutes, type DownloadRoutesDeps } from "./http/routes/downloads.ts";
@@ -57,12 +62,14 @@ export type AppDeps = AuditDeps &
   Omit<AuthenticationOptions, "maxFailuresPerMinute" | "sessions" | "tokens"> &
   SignInRoutesDeps &
   ApprovalRoutesDeps &
+  AccessReviewRoutesDeps &
   KeyRoutesDeps &
   ProjectRoutesDeps &
   ProjectCreationDeps &
   BucketRoutesDeps &
   UploadRoutesDeps &
   ObjectRoutesDeps &
+  ObjectVersionRoutesDeps &
   TaskRoutesDeps &
   DashboardRoutesDeps &
   JobRoutesDeps &
@@ -162,6 +169,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(bucketRoutes, deps);
   await app.register(uploadRoutes, deps);
   await app.register(objectRoutes, deps);
+  await app.register(objectVersionRoutes, deps);
   await app.register(taskRoutes, deps);
   await app.register(dashboardRoutes, deps);
   await app.register(jobRoutes, deps);
@@ -191,6 +199,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(personalDataRoutes, deps);
   await app.register(sshKeyRoutes, deps);
   await app.register(approvalRoutes, deps);
+  await app.register(accessReviewRoutes, deps);
   await app.register(pageRoutes, deps);
   await app.ready();
   return app;

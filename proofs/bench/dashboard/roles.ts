@@ -109,6 +109,7 @@ async function entryProof(world: World) {
   await world.house.running.get("/api/keys", world.owner.platformKey);
   const page = await world.page(auditor.userId, { roles: ["compliance-auditor"] });
   await visit(page, `${world.url}/audit`);
+  await page.getByText("Search by fields").click();
   await page.getByLabel("Kind of event").fill("key.list");
   const found = page.getByRole("link", { name: /^\d{4}\/\d+$/ }).first();
   for (let tries = 0; tries < 100 && (await found.count()) === 0; tries += 1) {

@@ -187,6 +187,11 @@ export const IDENTITY_EVENTS = {
     "The people of the appliance were listed with their roles.",
     Type.Object({ count: Count }, closed),
   ),
+  "iam.access.review": fact(
+    "appliance",
+    "Who may do what was listed for a review: people with roles, projects, keys and last sign-in, and programs.",
+    Type.Object({ people: Count, programs: Count }, closed),
+  ),
   "iam.project.change": operation(
     "project",
     "A project's bucket was given another quota, the jobs of somebody who left were handed to another member, outputs leave by approval alone from now on, or no longer, or models that hold no numbers fail their jobs, or no longer.",

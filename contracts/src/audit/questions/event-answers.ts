@@ -140,6 +140,7 @@ export const EVENT_ANSWERS: Readonly<Record<EventType, EventAnswers>> = {
   "iam.role.change": { questions: ["rights", "administrators"], controls: RIGHTS },
   "iam.role.acknowledge": { questions: ["rights", "administrators"], controls: RIGHTS },
   "iam.people.read": { questions: ["administrators"], controls: LOOKED },
+  "iam.access.review": { questions: ["administrators"], controls: LOOKED },
   "iam.project.change": { questions: ["rights", "administrators"], controls: RIGHTS },
   "iam.project.member": { questions: ["rights"], controls: MEMBERS },
   "iam.project.members": { questions: ["person"], controls: LOOKED },

@@ -17,6 +17,7 @@ import type { StateWord } from "../../ui/state-word.ts";
 import { type Column, Table } from "../../ui/table.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { useKept } from "../../ui/use-kept.ts";
+import { Changes } from "./changes.tsx";
 import { AskForPolicies } from "./ask-for-policies.tsx";
 import { AskAndSign } from "./ask-and-sign.tsx";
 import { goOn, isSelfAnswered, sign, takeBegun, type Then } from "./sign.ts";
@@ -38,12 +39,14 @@ const COLUMNS: Column<ApprovalReply>[] = [
     of: ({ decider, singlePerson }) =>
       singlePerson ? "nobody: there was one person" : (decider?.username ?? ""),
   },
+  { title: "Reason", of: ({ reason }) => reason ?? "" },
   { title: "Asked", of: ({ createdAt }) => <Ago at={createdAt} /> },
 ];
 
 /** What waits for me? */
 export function ApprovalsPage() {
   const client = useQueryClient();
+  const { user } = useSession();
   const mayPropose = useMay("policy.propose");
   const again = () => client.invalidateQueries({ queryKey: ["approvals"] });
   const approvals = useQuery({
@@ -70,7 +73,10 @@ export function ApprovalsPage() {
   if (approvals.isPending) return <Skeleton />;
   if (approvals.isError)
     return <Failure error={approvals.error} retry={() => void approvals.refetch()} />;
-  const open = approvals.data.filter(({ state }) => state === "requested");
+  // Others' requests come first: those are the ones to answer.
+  const open = approvals.data
+    .filter(({ state }) => state === "requested")
+    .toSorted((a, b) => Number(a.requester.id === user.id) - Number(b.requester.id === user.id));
   const over = approvals.data.filter(({ state }) => state !== "requested");
   return (
     <>
@@ -134,6 +140,7 @@ function Request({ request, onDone }: { request: ApprovalReply; onDone: () => Pr
           ["Ends by itself", <At key="ends" at={request.expiresAt} />],
         ]}
       />
+      <Changes changes={request.changes} />
       <details open>
         <summary>Exactly what is asked</summary>
         <pre className={styles["what"]} tabIndex={0}>

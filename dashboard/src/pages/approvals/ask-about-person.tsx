@@ -1,6 +1,7 @@
 /** Forms by which somebody asks for what the vault does with a person's values behind the audit log. */
 import type { Requested } from "@resontech/contracts/http-approvals";
 import { useMay } from "../../api/session.ts";
+import { AskedReason, withReason } from "../../ui/asked-reason.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Failure } from "../../ui/notice.tsx";
@@ -88,7 +89,10 @@ export function AskAboutPerson({ form }: { form: Form }) {
   const [draft, setDraft] = useKept<Draft>(`rt-${kind}`, {});
   const mayAsk = useMay(form.action);
   const asking = useAction(async () => {
-    await askAndSign(what((name) => (draft[name] ?? "").trim()));
+    await askAndSign(
+      what((name) => (draft[name] ?? "").trim()),
+      withReason(draft["reason"] ?? ""),
+    );
     setDraft({});
   });
   if (!mayAsk) return null;
@@ -115,6 +119,10 @@ export function AskAboutPerson({ form }: { form: Form }) {
             />
           </Field>
         ))}
+        <AskedReason
+          value={draft["reason"] ?? ""}
+          onChange={(reason) => setDraft({ ...draft, reason })}
+        />
         <div>
           <Button type="submit" look="main" isDisabled={asking.isBusy}>
             Ask and sign

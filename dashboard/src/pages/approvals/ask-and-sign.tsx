@@ -1,9 +1,11 @@
 import { useMay } from "../../api/session.ts";
+import { AskedReason, withReason } from "../../ui/asked-reason.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { Panel, PanelGrid } from "../../ui/panel.tsx";
 import { useAction } from "../../ui/use-action.ts";
+import { useKept } from "../../ui/use-kept.ts";
 import { AskAboutPerson, FORMS } from "./ask-about-person.tsx";
 import { askAndSign } from "./sign.ts";
 
@@ -21,8 +23,9 @@ export function AskAndSign() {
 }
 
 function AskForPolicy() {
+  const [reason, setReason] = useKept("rt-audit-policy-reason", "");
   const asking = useAction(async (file: File) => {
-    await askAndSign({ kind: "audit-policy", policy: await file.text() });
+    await askAndSign({ kind: "audit-policy", policy: await file.text() }, withReason(reason));
   });
   return (
     <Panel title="Ask for another trust policy of the audit log">
@@ -37,6 +40,7 @@ function AskForPolicy() {
         <Field label="The whole policy, as a file">
           <input id="policy" name="policy" type="file" required />
         </Field>
+        <AskedReason value={reason} onChange={setReason} />
         <div>
           <Button type="submit" look="main" isDisabled={asking.isBusy}>
             Ask and sign

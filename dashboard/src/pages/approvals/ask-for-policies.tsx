@@ -1,18 +1,22 @@
 import type { Requested } from "@resontech/contracts/http-approvals";
 import { ask } from "../../api/ask.ts";
+import { AskedReason, withReason } from "../../ui/asked-reason.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { useAction } from "../../ui/use-action.ts";
+import { useKept } from "../../ui/use-kept.ts";
 
 /** Other Cedar policies for who may do what: a security officer answers. */
 export function AskForPolicies({ onDone }: { onDone: () => Promise<unknown> }) {
+  const [reason, setReason] = useKept("rt-policies-reason", "");
   const asking = useAction(async (chosen: readonly File[]) => {
     const files: Record<string, string> = {};
     for (const file of chosen) files[file.name] = await file.text();
     const what: Requested = { kind: "policy", files };
-    await ask("POST", "/api/approvals", { body: { what } });
+    await ask("POST", "/api/approvals", { body: { what, ...withReason(reason) } });
+    setReason("");
     await onDone();
   });
   return (
@@ -33,6 +37,7 @@ export function AskForPolicies({ onDone }: { onDone: () => Promise<unknown> }) {
         <Field label="Policies and schema">
           <input name="policies" type="file" multiple required />
         </Field>
+        <AskedReason value={reason} onChange={setReason} />
         <div>
           <Button type="submit" isDisabled={asking.isBusy}>
             Ask for these policies

@@ -17,9 +17,9 @@ export function isSelfAnswered(kind: ApprovalKind): boolean {
 }
 
 /** Asked for and not yet signed: it is signed at once. */
-export async function askAndSign(what: Requested): Promise<void> {
+export async function askAndSign(what: Requested, reason: { reason?: string }): Promise<void> {
   const { id, singlePerson } = await ask("POST", "/api/approvals", {
-    body: { what },
+    body: { what, ...reason },
   });
   const isAlone = singlePerson || isSelfAnswered(what.kind);
   await sign(id, "request", isAlone ? { approve: id } : { signed: id });

@@ -1,6 +1,7 @@
 /** What an auditor takes away from a search: one archive with a table, each entry's proof, and the words that say what they are. */
 import type { AuditProofsReply } from "@resontech/contracts/http-audit";
 import { type Zippable, strToU8, zip } from "fflate";
+import { csvOf } from "../../ui/csv.ts";
 
 export type FoundEntry = AuditProofsReply["events"][number];
 
@@ -21,23 +22,19 @@ export type FoundFacts = {
 
 const COLUMNS = [
   ...(["t_log", "shard", "index", "type", "phase", "sub", "onBehalfOf", "kind"] as const),
-  ...(["object", "outcome", "source", "prod", "op", "leafHash"] as const),
+  ...(["object", "outcome", "handle", "source", "prod", "op", "leafHash"] as const),
 ] satisfies (keyof FoundEntry)[];
 
 export function nameOfProof({ shard, index }: Pick<FoundEntry, "shard" | "index">): string {
   return `proofs/entry-${shard}-${index}.tlog-proof`;
 }
 
-/** RFC 4180, a head line first. A value that a spreadsheet would run as a formula is quoted away. */
+/** A line for each entry, with the name of its proof. */
 export function tableOf(entries: readonly FoundEntry[]): string {
-  const cell = (value: string | number | null): string => {
-    const text = String(value ?? "");
-    return `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
-  };
-  const lines = entries.map((entry) =>
-    [...COLUMNS.map((name) => entry[name]), nameOfProof(entry)].map(cell).join(","),
+  return csvOf(
+    [...COLUMNS, "proof"],
+    entries.map((entry) => [...COLUMNS.map((name) => entry[name]), nameOfProof(entry)]),
   );
-  return [[...COLUMNS, "proof"].map(cell).join(","), ...lines, ""].join("\r\n");
 }
 
 export function wordsOf(facts: FoundFacts, count: number): string {

@@ -6,18 +6,21 @@ import { Field } from "../../ui/field.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { useKept } from "../../ui/use-kept.ts";
 import { Asked } from "./asked.tsx";
+import { AskedReason, withReason } from "../../ui/asked-reason.tsx";
 
 const GB = 1_000_000_000;
 
 /** Another quota of the project's bucket: an administrator answers. */
 export function AskForRoom({ project }: { project: { id: string; name: string } }) {
   const [gigabytes, setGigabytes] = useKept(`rt-quota-${project.id}`, "");
+  const [reason, setReason] = useKept(`rt-quota-reason-${project.id}`, "");
   const [isDone, setDone] = useState(false);
   const request = useAction(async () => {
     const bytes = Math.round(Number(gigabytes) * GB);
     const what: Requested = { kind: "quota", projectId: project.id, bytes };
-    await ask("POST", "/api/approvals", { body: { what } });
+    await ask("POST", "/api/approvals", { body: { what, ...withReason(reason) } });
     setGigabytes("");
+    setReason("");
     setDone(true);
   });
   return (
@@ -39,6 +42,7 @@ export function AskForRoom({ project }: { project: { id: string; name: string } 
           onChange={({ target }) => setGigabytes(target.value)}
         />
       </Field>
+      <AskedReason value={reason} onChange={setReason} />
       <p>
         <Button type="submit" isDisabled={request.isBusy}>
           Ask for this quota

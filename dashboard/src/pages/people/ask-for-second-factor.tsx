@@ -7,15 +7,18 @@ import { useAction } from "../../ui/use-action.ts";
 import { useKept } from "../../ui/use-kept.ts";
 import { ChoosePerson } from "./choose-person.tsx";
 import { Asked } from "./asked.tsx";
+import { AskedReason, withReason } from "../../ui/asked-reason.tsx";
 
 /** A person who lost phone and passkey: a second person answers. */
 export function AskForSecondFactor({ people }: { people: readonly PersonReply[] }) {
   const [userId, setUserId] = useKept("rt-factor", "");
+  const [reason, setReason] = useKept("rt-factor-reason", "");
   const [isDone, setDone] = useState(false);
   const request = useAction(async () => {
     const what: Requested = { kind: "second-factor", userId };
-    await ask("POST", "/api/approvals", { body: { what } });
+    await ask("POST", "/api/approvals", { body: { what, ...withReason(reason) } });
     setUserId("");
+    setReason("");
     setDone(true);
   });
   return (
@@ -35,6 +38,7 @@ export function AskForSecondFactor({ people }: { people: readonly PersonReply[] 
           onChange={setUserId}
           isRequired
         />
+        <AskedReason value={reason} onChange={setReason} />
         <p>
           <Button type="submit" isDisabled={request.isBusy}>
             Ask to void it

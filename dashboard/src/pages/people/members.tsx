@@ -21,27 +21,34 @@ import { useKept } from "../../ui/use-kept.ts";
 
 type Project = { id: string; name: string };
 
-/** Members of one project, for its lead. To list them is a fact of the audit log, so the list waits until somebody asks. */
+/** One project, for its lead: who is in it, and what is in force. To list members is a fact of the audit log, once for each view. */
 export function Members({ project }: { project: Project }) {
-  const [isOpen, setOpen] = useState(false);
   const mayGuard = useMay("exports.guard");
   const mayGuardModels = useMay("models.guard");
   const mayAccounts = useMay("service-account.list");
   const mayQuota = useMay("quota.request");
   return (
-    <Panel title={`Members of ${project.name}`}>
-      {isOpen ? (
+    <>
+      <Panel title={`Members of ${project.name}`} aside="That you see this list is on record.">
         <MemberList project={project} />
-      ) : (
-        <div>
-          <Button onPress={() => setOpen(true)}>Show the members</Button>
-        </div>
-      )}
-      {mayGuard ? <ExportSwitch project={project} /> : null}
-      {mayGuardModels ? <ModelSwitch project={project} /> : null}
-      {mayAccounts ? <ServiceAccounts project={project} /> : null}
-      {mayQuota ? <AskForRoom project={project} /> : null}
-    </Panel>
+      </Panel>
+      {mayGuard || mayGuardModels ? (
+        <Panel title={`What is in force in ${project.name}`}>
+          {mayGuard ? <ExportSwitch project={project} /> : null}
+          {mayGuardModels ? <ModelSwitch project={project} /> : null}
+        </Panel>
+      ) : null}
+      {mayAccounts ? (
+        <Panel title={`Programs of ${project.name}`}>
+          <ServiceAccounts project={project} />
+        </Panel>
+      ) : null}
+      {mayQuota ? (
+        <Panel title={`Room of ${project.name}`}>
+          <AskForRoom project={project} />
+        </Panel>
+      ) : null}
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
 import { GIVEN_ROLES, type PersonReply } from "@resontech/contracts/http-approvals";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { useSearchParams } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { useMay, useSession } from "../../api/session.ts";
 import { PageHead } from "../../ui/page-head.tsx";
@@ -18,68 +19,137 @@ import { ChoosePerson } from "./choose-person.tsx";
 import { Acknowledge } from "./acknowledge.tsx";
 import { AskForSecondFactor } from "./ask-for-second-factor.tsx";
 import { Asked } from "./asked.tsx";
+import { AskedReason, withReason } from "../../ui/asked-reason.tsx";
+import { Views, type ViewEntry } from "../../ui/views.tsx";
+import { AccessReview } from "./access-review.tsx";
 import { Members } from "./members.tsx";
 import { OnePerson } from "./one-person.tsx";
 import { NewProject } from "./new-project.tsx";
+import { useProjects } from "./use-project.ts";
 
 const COLUMNS: Column<PersonReply>[] = [
-  { title: "Name", of: ({ username }) => username },
-  { title: "Roles on the whole appliance", of: ({ roles }) => roles.join(", ") },
+  { title: "Name", of: ({ username }) => username, by: ({ username }) => username },
+  {
+    title: "Roles on the whole appliance",
+    of: ({ roles }) => roles.join(", "),
+    by: ({ roles }) => roles.join() || null,
+  },
   {
     title: "May sign in",
     of: ({ isDisabled, canSignIn }) =>
       isDisabled ? "disabled" : canSignIn ? "yes" : "no account yet",
   },
-  { title: "Since", of: ({ createdAt }) => <At at={createdAt} /> },
+  {
+    title: "Since",
+    of: ({ createdAt }) => <At at={createdAt} />,
+    by: ({ createdAt }) => createdAt,
+  },
 ];
 
 /** Who may? */
 export function PeoplePage() {
-  const { projects, roles } = useSession();
+  const { projects } = useSession();
   const mayRead = useMay("people.read");
-  const mayAcknowledge = useMay("administrator.acknowledge");
-  const mayRequest = useMay("role.request");
-  const mayFactor = useMay("factor.request");
-  const mayEnd = useMay("session.list");
-  const isOfficer = mayRead && roles.includes("security-officer");
   const mayCreate = useMay("project.create");
   const mayMembers = useMay("membership.list");
-  const people = useQuery({
-    queryKey: ["people"],
-    queryFn: ({ signal }) => ask("GET", "/api/people", { signal }),
-    enabled: mayRead,
-    // To list people is a fact of the audit log: nothing asks again by itself.
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  const led = projects.filter(({ role }) => role === "project-lead");
+  const [search, setSearch] = useSearchParams();
+  const led = useLed(projects.filter(({ role }) => role === "project-lead"));
+  if (led === null)
+    return (
+      <>
+        <PageHead title="People" />
+        <Skeleton />
+      </>
+    );
+  const views: ViewEntry[] = [
+    ...(mayRead
+      ? [
+          ["people", "People", <Everybody key="people" />] as const,
+          ["review", "Access review", <AccessReview key="review" />] as const,
+        ]
+      : []),
+    ...(mayMembers
+      ? led.map(
+          (project): ViewEntry => [
+            project.id,
+            project.isOwn ? "Own project" : project.name,
+            <PanelGrid key={project.id}>
+              <Members project={project} />
+            </PanelGrid>,
+          ],
+        )
+      : []),
+  ];
+  const wanted = search.get("view");
+  const selected = views.find(([key]) => key === wanted)?.[0] ?? views[0]?.[0];
   return (
     <>
       <PageHead title="People" />
-      {mayRead && people.isPending ? <Skeleton /> : null}
-      {people.isError ? <Failure error={people.error} retry={() => void people.refetch()} /> : null}
-      {people.data === undefined ? null : (
-        <Table caption="People" columns={COLUMNS} rows={people.data} keyOf={({ id }) => id} />
+      {views.length > 1 && selected !== undefined ? (
+        <Views
+          label="People and projects"
+          views={views}
+          selected={selected}
+          onSelect={(view) => setSearch({ view })}
+        />
+      ) : (
+        views[0]?.[2]
       )}
-      <PanelGrid>
-        {mayAcknowledge && people.data !== undefined ? (
-          <Acknowledge people={people.data} again={() => void people.refetch()} />
-        ) : null}
-        {mayRequest && people.data !== undefined ? <AskForRole people={people.data} /> : null}
-        {mayFactor && people.data !== undefined ? (
-          <AskForSecondFactor people={people.data} />
-        ) : null}
-        {mayEnd && people.data !== undefined ? <Sessions people={people.data} /> : null}
-        {isOfficer && people.data !== undefined ? (
-          <OnePerson people={people.data} again={() => void people.refetch()} />
-        ) : null}
-        {mayCreate ? <NewProject /> : null}
-        {mayMembers ? led.map((project) => <Members key={project.id} project={project} />) : null}
-      </PanelGrid>
-      {!mayRead && led.length === 0 ? (
+      {mayCreate && !mayRead ? <NewProject /> : null}
+      {views.length === 0 ? (
         <Empty title="Nothing here for you">
           <p>Leads of a project see its members here, and administrators see everybody.</p>
         </Empty>
       ) : null}
+    </>
+  );
+}
+
+type Led = { id: string; name: string };
+
+/**
+ * Projects of teams first: who leads one comes for it, and everybody leads an own one.
+ * @returns null until it is known which is which: to show the members of the wrong one would be on record
+ */
+function useLed(led: readonly Led[]): readonly (Led & { isOwn: boolean })[] | null {
+  const { data, isError } = useProjects();
+  if (isError || led.length === 0) return led.map((one) => ({ ...one, isOwn: false }));
+  if (data === undefined) return null;
+  const own = new Set(data.filter(({ isDefault }) => isDefault).map(({ id }) => id));
+  return led
+    .map((one) => ({ ...one, isOwn: own.has(one.id) }))
+    .sort((a, b) => Number(a.isOwn) - Number(b.isOwn));
+}
+
+/** All who have a user here, and what is asked for about one of them. */
+function Everybody() {
+  const { roles } = useSession();
+  const mayAcknowledge = useMay("administrator.acknowledge");
+  const mayRequest = useMay("role.request");
+  const mayFactor = useMay("factor.request");
+  const mayEnd = useMay("session.list");
+  const mayCreate = useMay("project.create");
+  const isOfficer = roles.includes("security-officer");
+  const people = useQuery({
+    queryKey: ["people"],
+    queryFn: ({ signal }) => ask("GET", "/api/people", { signal }),
+    // To list people is a fact of the audit log: nothing asks again by itself.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (people.isPending) return <Skeleton />;
+  if (people.isError) return <Failure error={people.error} retry={() => void people.refetch()} />;
+  const again = () => void people.refetch();
+  return (
+    <>
+      <Table caption="People" columns={COLUMNS} rows={people.data} keyOf={({ id }) => id} />
+      <PanelGrid>
+        {mayAcknowledge ? <Acknowledge people={people.data} again={again} /> : null}
+        {mayRequest ? <AskForRole people={people.data} /> : null}
+        {mayFactor ? <AskForSecondFactor people={people.data} /> : null}
+        {mayEnd ? <Sessions people={people.data} /> : null}
+        {isOfficer ? <OnePerson people={people.data} again={again} /> : null}
+        {mayCreate ? <NewProject /> : null}
+      </PanelGrid>
     </>
   );
 }
@@ -112,7 +182,7 @@ function AskForRole({ people }: { people: readonly PersonReply[] }) {
   const request = useAction(async () => {
     const { userId, role, change, reason } = draft;
     await ask("POST", "/api/approvals", {
-      body: { what: { kind: "role", userId, role, change }, ...(reason === "" ? {} : { reason }) },
+      body: { what: { kind: "role", userId, role, change }, ...withReason(reason) },
     });
     setDraft(FIRST);
     setDone(true);
@@ -155,13 +225,7 @@ function AskForRole({ people }: { people: readonly PersonReply[] }) {
             <option value="revoke">take it</option>
           </select>
         </Field>
-        <Field label="Reason" hint="Whoever answers reads it.">
-          <input
-            maxLength={500}
-            value={draft.reason}
-            onChange={({ target }) => setDraft({ ...draft, reason: target.value })}
-          />
-        </Field>
+        <AskedReason value={draft.reason} onChange={(reason) => setDraft({ ...draft, reason })} />
         <p>
           <Button look="main" type="submit" isDisabled={request.isBusy}>
             Ask for it

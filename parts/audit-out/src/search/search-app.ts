@@ -163,6 +163,7 @@ export function buildSearchApp({
       events: page.events.map(({ atMs, slug, ...event }) => ({
         ...{ shard: slug, ...event, t_log: new Date(atMs).toISOString() },
         source: index.sourceOf({ slug, index: event.index }),
+        handle: event.kind === "object" ? index.handleOf({ slug, index: event.index }) : null,
       })),
       cursor: page.at === null ? null : encodeCursor(page.at, filters),
       more: page.more,

@@ -3,6 +3,7 @@
  *
  * An entry's number is its shard's, times 2^40, plus its index: the order of numbers is the order of the log.
  */
+import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
@@ -57,7 +58,7 @@ const SCHEMA = `
 const RARE_ENTRIES = 4_000;
 const RARE_PREFIX =
   "n IN (SELECT n FROM events WHERE object >= ? AND object < ? AND n BETWEEN ? AND ?)";
-/** Where its address came from is told by so much of the address's token: nobody makes two of them alike. */
+/** An address or an object is told by so much of its token: nobody makes two of them alike. */
 const SOURCE_CHARACTERS = 12;
 /** How an operation ends. What it was done to is said once, in its first entry: the last one repeats the commitment, and nothing opens it there. */
 const ENDING_PHASES: ReadonlySet<string> = new Set(["completed", "failed", "denied"]);
@@ -389,6 +390,19 @@ export class SearchIndex implements Disposable {
       .pluck()
       .get(this.numberOf(entry), this.#wordIds.get("src.addr") ?? -1);
     return token === undefined ? null : token.toString("hex").slice(0, SOURCE_CHARACTERS);
+  }
+
+  /** Stands for the path of the object that an entry is about; null where none is known. Its folders' tokens stand beside its own, and only all of them tell it. */
+  handleOf(entry: Position): string | null {
+    const tokens = this.#db
+      .prepare<unknown[], Buffer>(
+        "SELECT token FROM tokens WHERE n = ? AND field = ? ORDER BY token",
+      )
+      .pluck()
+      .all(this.numberOf(entry), this.#wordIds.get(PATH_FIELD) ?? -1);
+    if (tokens.length === 0) return null;
+    const digest = createHash("sha256").update(Buffer.concat(tokens)).digest("hex");
+    return digest.slice(0, SOURCE_CHARACTERS);
   }
 
   /** Of the days from `fromDay` on, newest first. */

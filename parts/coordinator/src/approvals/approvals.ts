@@ -6,6 +6,7 @@ import {
   type ApprovalReply,
   type ApprovalState,
   type Requested,
+  type RequestedChange,
 } from "@resontech/contracts/http-approvals";
 import { ApiError } from "../api-error.ts";
 import type { RecordEvent } from "../audit-ports.ts";
@@ -33,6 +34,7 @@ import {
 } from "./approval-store.ts";
 import { checkPolicies } from "../policy-trial/changed-policies.ts";
 import { asKept } from "./decisions/as-kept.ts";
+import { changesOf } from "./decisions/changes-of.ts";
 import { beneficiaryOf } from "./decisions/beneficiary-of.ts";
 import { summaryOf } from "./decisions/summary.ts";
 import { isSelfAnswered, isSigned } from "./decisions/who-signs.ts";
@@ -219,6 +221,7 @@ export class Approvals {
         id: approval.id,
         what,
         summary: summaryOf(what, this.#nameIn(approval)),
+        changes: approval.state === "requested" ? this.#changes(approval) : [],
         state: approval.state,
       },
       requester: person(requesterId),
@@ -232,6 +235,17 @@ export class Approvals {
       expiresAt: instant(expiresAt),
       decidedAt: decidedAt === null ? null : instant(decidedAt),
     };
+  }
+
+  #changes(approval: Approval): RequestedChange[] {
+    const { read } = this.#deps;
+    const { what } = approval;
+    return changesOf(what, {
+      name: this.#nameIn(approval),
+      held: what.kind === "role" ? rolesOf(read, what.userId) : [],
+      quotaBytes: what.kind === "quota" ? projectQuota(read, what.projectId) : null,
+      policies: what.kind === "policy" ? policiesInForce().files : new Map(),
+    });
   }
 
   /** What the words about a request name: a person, a project, or a digest. */

@@ -37,6 +37,8 @@ export class PolicySet {
   /** See {@link digestOf}. */
   readonly sha256: string;
   readonly policies: readonly PolicyFacts[];
+  /** As they were read. */
+  readonly files: PolicyFiles;
   readonly #refusals: ReadonlyMap<string, Refusal>;
   readonly #actions: ReadonlyMap<string, ActionRules>;
   /** Members of the context that its schema has. */
@@ -49,6 +51,7 @@ export class PolicySet {
   }
 
   private constructor(files: PolicyFiles) {
+    this.files = files;
     this.sha256 = digestOf(files);
     const policies = parsePolicies(files);
     const schema = files.get(SCHEMA_FILE)!;

@@ -41,8 +41,8 @@ export interface ObjectStore {
     page: { limit: number; after: string | null },
   ): Promise<FolderPage>;
   usage(bucket: string): Promise<BucketUsage>;
-  /** Every version and delete marker, in pages, by key. */
-  versions(bucket: string): AsyncIterable<StoredVersion[]>;
+  /** Every version and delete marker under a prefix, in pages, by key. @param prefix none: of the whole bucket */
+  versions(bucket: string, prefix?: string): AsyncIterable<StoredVersion[]>;
   /** Null when there is no such object (or version). */
   stat(bucket: string, key: string, versionId?: string): Promise<ObjectVersion | null>;
   /** Bytes `start` … `end` (both included) of one version. */
@@ -223,8 +223,8 @@ export class S3ObjectStore implements ObjectStore {
     };
   }
 
-  async *versions(bucket: string): AsyncGenerator<StoredVersion[]> {
-    for await (const page of this.#versionPages(bucket, ""))
+  async *versions(bucket: string, prefix = ""): AsyncGenerator<StoredVersion[]> {
+    for await (const page of this.#versionPages(bucket, prefix))
       yield page.map(({ version, ...state }) => ({ ...version, ...state }));
   }
 

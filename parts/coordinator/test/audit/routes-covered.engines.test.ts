@@ -205,6 +205,18 @@ const DRIVES: Record<string, () => Promise<number>> = {
   },
   [`GET ${storage}/objects`]: async () =>
     (await call("GET", `${storage}/objects?prefix=${CANARY}/`)).status,
+  [`GET ${storage}/sizes`]: async () =>
+    (await call("GET", `${storage}/sizes?prefix=${CANARY}/`)).status,
+  [`GET ${storage}/versions`]: async () => {
+    await coordinator.s3.store.put(alice.bucketAlias, object, "abc", "text/plain");
+    return (await call("GET", `${storage}/versions?key=${object}`)).status;
+  },
+  [`POST ${storage}/restore`]: async () => {
+    const { versionId } = await coordinator.s3.store.put(
+      ...([alice.bucketAlias, object, "abc", "text/plain"] as const),
+    );
+    return (await call("POST", `${storage}/restore`, { key: object, versionId })).status;
+  },
   [`POST ${storage}/download`]: async () => {
     await coordinator.s3.store.put(alice.bucketAlias, object, "abc", "text/plain");
     return (await call("POST", `${storage}/download`, { key: object })).status;
@@ -278,6 +290,7 @@ const DRIVES: Record<string, () => Promise<number>> = {
   "GET /api/people/{id}/data": async () =>
     (await asPerson("GET", `/api/people/${alice.userId}/data`)).status,
   "GET /api/people": async () => (await asPerson("GET", "/api/people")).status,
+  "GET /api/reviews/access": async () => (await asPerson("GET", "/api/reviews/access")).status,
   "POST /api/approvals": async () => (await requested()).status,
   "POST /api/approvals/{id}/approve": async () => (await answered("approve")).status,
   "POST /api/approvals/{id}/deny": async () => (await answered("deny")).status,
@@ -311,6 +324,8 @@ const DRIVES: Record<string, () => Promise<number>> = {
     (await call("GET", "/api/audit/events?type=key.list")).status,
   "GET /api/audit/questions/{question}": async () =>
     (await call("GET", "/api/audit/questions/refused?from=7d&limit=1")).status,
+  "GET /api/audit/questions/{question}/proofs": async () =>
+    (await call("GET", "/api/audit/questions/refused/proofs?from=7d&limit=1")).status,
   "GET /api/audit/proofs": async () => (await call("GET", "/api/audit/proofs?limit=1")).status,
   "GET /api/audit/events/{index}": async () => {
     // Its own entries are indexed a moment after they are signed.

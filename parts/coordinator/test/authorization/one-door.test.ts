@@ -193,6 +193,18 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "what was released to a person, looked up",
     texts: [BY_USER],
   },
+  "http/routes/access-review.ts": {
+    why: "what a review of access shows",
+    texts: ["person.roles"],
+  },
+  "identity/access-store.ts": {
+    why: "roles and scopes are read for a review of access, which shows them",
+    texts: ["{ roles }", "{ scopes }"],
+  },
+  "identity/decisions/access-marks.ts": {
+    why: "what a reviewer should look at: nothing is allowed by it",
+    texts: ["{ roles }"],
+  },
   "identity/key-store.ts": {
     why: "a key's row becomes a caller or is shown; how many keys a user has; a key is written",
     texts: [

@@ -14,7 +14,7 @@ const PACKAGE = "schemathesis==4.32.5";
  * a sign-in; nor Prometheus, which has what was before.
  */
 const CONFIGURATION = `[[operations]]
-include-path-regex = "^/api/audit/(events|proofs)$"
+include-path-regex = "^/api/audit/(events|proofs|questions/.+)$"
 checks.not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", 503]
 [[operations]]
 include-path-regex = "^/(auth/|api/approvals)"

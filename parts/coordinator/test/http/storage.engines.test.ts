@@ -348,3 +348,70 @@ t.test("when the object store is away the answer says so without its insides", a
   t.match(reply, { status: 503, body: { code: "storage_unavailable" } });
   t.notMatch(JSON.stringify(reply.body), /ECONNREFUSED|localhost|:1\b|at /);
 });
+
+t.test("what fills a folder is told by its folders and by kind", async (t) => {
+  const put = (key: string, text: string) =>
+    engine.store.put(alice.bucket, key, text, "text/plain");
+  await put("fill/a/one", "1");
+  await put("fill/a/two", "x".repeat(10_000));
+  await put("fill/b", "1");
+  await put("fill/b", "2");
+  const sizes = await api.call(alice, { url: "/api/users/storage/sizes?prefix=fill/" });
+  t.same(sizes.body, {
+    folders: [{ key: "fill/a/", sizeBytes: 10_000 + LEAST_COST_BYTES, objects: 2 }],
+    kinds: {
+      ...{ objects: 10_000 + 2 * LEAST_COST_BYTES, olderVersions: LEAST_COST_BYTES },
+      logs: 0,
+    },
+  });
+  t.match(await api.call(alice, { url: "/api/users/storage/sizes?prefix=fill" }), { status: 400 });
+});
+
+t.test("an older version is read, and becomes the newest again", async (t) => {
+  const key = "restored/scan.txt";
+  const first = await engine.store.put(alice.bucket, key, "first", "text/plain");
+  await engine.store.put(alice.bucket, key, "second", "text/plain");
+  await engine.store.put(alice.bucket, `${key}.other`, "begins alike", "text/plain");
+  await engine.store.remove(alice.bucket, key);
+  const versions = async () =>
+    (await api.call(alice, { url: `/api/users/storage/versions?key=${key}` })).body as unknown as {
+      versionId: string;
+      sizeBytes: number;
+      isLatest: boolean;
+      isRemoval: boolean;
+    }[];
+  t.match(await versions(), [
+    { isLatest: true, isRemoval: true },
+    { sizeBytes: 6, isLatest: false },
+    { sizeBytes: 5, versionId: first.versionId, isRemoval: false },
+  ]);
+  const read = await post("/api/users/storage/download", { key, versionId: first.versionId });
+  t.equal(await (await fetchWithCa(ca, read.body["url"] as string)).text(), "first");
+  t.match(await post("/api/users/storage/download", { key }), { status: 404 });
+
+  const restored = await post("/api/users/storage/restore", { key, versionId: first.versionId });
+  t.match(restored, { status: 200, body: { key, sizeBytes: 5 } });
+  const now = await post("/api/users/storage/download", { key });
+  t.equal(await (await fetchWithCa(ca, now.body["url"] as string)).text(), "first");
+  const after = await versions();
+  t.equal(after.length, 4, "all versions stay");
+  t.match(after[0], { isLatest: true, versionId: restored.body["versionId"] });
+
+  t.match(await post("/api/users/storage/restore", { key, versionId: "01ABSENT" }), {
+    status: 404,
+  });
+  const output = "jobs/x/model_out/a.pt";
+  t.match(await post("/api/users/storage/restore", { key: output, versionId: "v" }), {
+    body: { code: "path_reserved" },
+  });
+  t.match(await api.call(bob, { url: `/api/users/storage/versions?key=${key}` }), { status: 404 });
+  const quota = (bytes: number) =>
+    api.commit.run((db) =>
+      db.prepare("UPDATE buckets SET quota_bytes = ? WHERE name = ?").run(bytes, alice.bucket),
+    );
+  await quota(1);
+  t.match(await post("/api/users/storage/restore", { key, versionId: first.versionId }), {
+    body: { code: "quota_exceeded" },
+  });
+  await quota(10 * 1024 ** 3);
+});

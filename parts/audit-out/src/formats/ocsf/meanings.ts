@@ -33,6 +33,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "iam.role.change": as("entity", "Update"),
   "iam.role.acknowledge": as("entity", "Update"),
   "iam.people.read": as("entity", "Read"),
+  "iam.access.review": as("entity", "Read"),
   "iam.project.change": as("entity", "Update"),
   "iam.project.member": as("entity", "Update"),
   "iam.project.members": as("entity", "Read"),

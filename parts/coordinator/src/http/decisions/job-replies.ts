@@ -74,6 +74,6 @@ export function instant(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-function instantOrNull(ms: number | null): string | null {
+export function instantOrNull(ms: number | null): string | null {
   return ms === null ? null : instant(ms);
 }

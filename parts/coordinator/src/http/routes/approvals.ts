@@ -5,6 +5,7 @@ import {
   type ApprovalKind,
   ApprovalBody,
   ApprovalReply,
+  PeopleQuery,
   PersonReply,
   type Requested,
   SignBody,
@@ -222,12 +223,13 @@ export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = asy
     {
       schema: {
         summary: "Everybody who has a user here, with roles of the whole appliance",
-        ...{ tags, response: responses(200, Type.Array(PersonReply)) },
+        ...{ tags, querystring: PeopleQuery, response: responses(200, Type.Array(PersonReply)) },
       },
       config: { access: { action: "people.read" }, audit: { event: "iam.people.read" } },
     },
     async (request) => {
       await authorize(request, "people.read", "every");
+      const { reason } = request.query;
       const people = listPeople(read);
       const restored = new Map(
         standingRestored(read).map(({ userId, restoredAt }) => [userId, restoredAt]),
@@ -236,6 +238,7 @@ export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = asy
         type: "iam.people.read",
         object: { kind: "appliance", id: "appliance" },
         detail: { count: people.length },
+        ...(reason === undefined ? {} : { pii: { reason } }),
       });
       return people.map(({ createdAt, ...person }) => ({
         ...person,

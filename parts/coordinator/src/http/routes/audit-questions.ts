@@ -4,13 +4,16 @@ import { QUESTION_IDS, QUESTION_PARAMETERS, QUESTIONS } from "@resontech/contrac
 import { questionObjection, searchOf } from "@resontech/contracts/audit-searches";
 import {
   AuditEventsReply,
+  AuditProofsReply,
   AuditQuestionParams,
+  AuditQuestionProofsQuery,
   AuditQuestionQuery,
   AuditQuestionsReply,
 } from "@resontech/contracts/http-audit";
 import type { FastifyRequest } from "fastify";
 import { ApiError } from "../../api-error.ts";
-import { viewOf } from "../../audit/audit-search.ts";
+import { type AuditView, viewOf } from "../../audit/audit-search.ts";
+import { proven } from "../../audit/proven-entries.ts";
 import { readPeriod } from "../../audit/decisions/read-period.ts";
 import { SearchRefused } from "../../audit/decisions/search-refused.ts";
 import { findJobObjects, type JobObjects } from "../../audit/job-objects.ts";
@@ -69,7 +72,7 @@ export const auditQuestionRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = a
       const { params, query } = request;
       const verdict = await authorize(request, "audit.search", "rows");
       return await looked(
-        () => answer(request, params.question, query),
+        () => answer(request, params.question, query, viewOf(verdict.rows)),
         async (page) => {
           const given = Object.keys(definedOf(query)).filter((name) => !ARRANGED.has(name));
           await request.audit.fact({
@@ -83,38 +86,66 @@ export const auditQuestionRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = a
           });
         },
       );
-
-      async function answer(
-        of: FastifyRequest,
-        id: typeof params.question,
-        { from, to, cursor, order, limit, ...values }: typeof query,
-      ): Promise<AuditEventsReply> {
-        const given = definedOf(values);
-        const period = asWritten(() => {
-          const objection = questionObjection(id, given);
-          if (objection !== null) throw new SearchRefused(objection);
-          return readPeriod(definedOf({ from, to, cursor }), Date.now());
-        });
-        const { any, below, holds } = searchOf(id, given);
-        const objects = given.job === undefined ? null : await objectsOf(of, given.job);
-        const page = await auditSearch.events(
-          {
-            ...{ any, filters: below === undefined ? {} : { below } },
-            ...(holds === undefined ? {} : { holdsAny: [holds] }),
-          },
-          { ...period, order, limit },
-          viewOf(verdict.rows),
-          objects,
-        );
-        return {
-          ...page,
-          cursor: period.seal(page.cursor),
-          ...(given.job === undefined ? {} : { areObjectsKnown: objects !== null }),
-          ...(objects === null ? {} : { sameFolder: objects.sameFolder }),
-        };
-      }
     },
   );
+
+  app.get(
+    "/api/audit/questions/:question/proofs",
+    {
+      schema: {
+        summary: "Entries as the question finds them, each with its proof: for an export",
+        ...{ tags, params: AuditQuestionParams, querystring: AuditQuestionProofsQuery },
+        response: responses(200, AuditProofsReply),
+      },
+      config: { access: { action: "audit.read" }, audit: { event: "audit.read" } },
+    },
+    async (request) => {
+      const { params, query } = request;
+      const verdict = await authorize(request, "audit.read", "rows");
+      const view = viewOf(verdict.rows);
+      return await looked(
+        async () =>
+          await proven(auditSearch, await answer(request, params.question, query, view), view),
+        async (page) =>
+          await request.audit.fact({
+            ...{ type: "audit.read", object: { kind: "log", id: "appliance" } },
+            decision: decisionOf(verdict),
+            detail: { entries: page?.events.length ?? 0 },
+          }),
+      );
+    },
+  );
+
+  async function answer(
+    of: FastifyRequest,
+    id: AuditQuestionParams["question"],
+    { from, to, cursor, order, limit, ...values }: AuditQuestionQuery,
+    view: AuditView,
+  ): Promise<AuditEventsReply> {
+    const given = definedOf(values);
+    const period = asWritten(() => {
+      const objection = questionObjection(id, given);
+      if (objection !== null) throw new SearchRefused(objection);
+      return readPeriod(definedOf({ from, to, cursor }), Date.now());
+    });
+    const { any, below, holds } = searchOf(id, given);
+    const objects = given.job === undefined ? null : await objectsOf(of, given.job);
+    const page = await auditSearch.events(
+      {
+        ...{ any, filters: below === undefined ? {} : { below } },
+        ...(holds === undefined ? {} : { holdsAny: [holds] }),
+      },
+      { ...period, order, limit },
+      view,
+      objects,
+    );
+    return {
+      ...page,
+      cursor: period.seal(page.cursor),
+      ...(given.job === undefined ? {} : { areObjectsKnown: objects !== null }),
+      ...(objects === null ? {} : { sameFolder: objects.sameFolder }),
+    };
+  }
 
   /** Finds what else belongs to a job. Null for one that is not known, or not the caller's: entries of the job itself are found all the same. */
   async function objectsOf(request: FastifyRequest, job: string): Promise<JobObjects | null> {

@@ -13,6 +13,7 @@ import { type AuditSearch, type AuditView, viewOf } from "../../audit/audit-sear
 import { readFilters } from "../../audit/decisions/read-filters.ts";
 import { readPeriod } from "../../audit/decisions/read-period.ts";
 import { findJobObjects } from "../../audit/job-objects.ts";
+import { proven } from "../../audit/proven-entries.ts";
 import { decisionOf } from "../../authorization/in-the-log.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import { asWritten, definedOf, looked } from "../audit-look.ts";
@@ -74,15 +75,7 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (
       const verdict = await authorize(request, "audit.read", "rows");
       const view = viewOf(verdict.rows);
       return await looked(
-        async () => {
-          const { events, ...page } = await find(request, request.query, view);
-          const proven: AuditProofsReply["events"] = [];
-          for (const row of events) {
-            const { leafHash, proof } = await auditSearch.event(row.index, row.shard, view);
-            proven.push({ ...row, leafHash, proof });
-          }
-          return { ...page, events: proven };
-        },
+        async () => await proven(auditSearch, await find(request, request.query, view), view),
         async (page) =>
           await request.audit.fact({
             ...{ type: "audit.read", object: log, decision: decisionOf(verdict) },

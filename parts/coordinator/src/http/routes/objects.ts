@@ -9,10 +9,9 @@ import {
   RemoveObjectQuery,
   RemoveObjectReply,
 } from "@resontech/contracts/http-storage";
-import { ApiError } from "../../api-error.ts";
 import { checkUploadKey } from "../../storage/decisions/upload-plan.ts";
-import { livingVersion } from "../../storage/living-version.ts";
-import type { ObjectStore, ObjectVersion } from "../../storage/object-store.ts";
+import { findVersion } from "../../storage/find-version.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
 import { type ExportDeps, requireExport } from "../require-export.ts";
 import { responses } from "../responses.ts";
 import { authorizedBucket } from "./bucket.ts";
@@ -27,13 +26,6 @@ const URL_LIFE_S = 300;
 
 export const objectRoutes: FastifyPluginAsyncTypebox<ObjectRoutesDeps> = async (app, deps) => {
   const { read, store } = deps;
-
-  /** @throws ApiError not_found, also for what the store takes for no key */
-  async function find(bucket: string, key: string): Promise<ObjectVersion> {
-    const found = await livingVersion(store, bucket, { key });
-    if (found === null) throw new ApiError("not_found", "there is no such object");
-    return found;
-  }
 
   app.get(
     "/api/users/storage/objects",
@@ -68,15 +60,16 @@ export const objectRoutes: FastifyPluginAsyncTypebox<ObjectRoutesDeps> = async (
     "/api/users/storage/download",
     {
       schema: {
-        summary: "A URL that reads the object as it is now, for a few minutes",
+        summary:
+          "A URL that reads the object, as it is now or as a version has it, for a few minutes",
         ...{ tags, body: DownloadBody, response: responses(200, DownloadReply) },
       },
       config: { access: { action: "bucket.read" }, audit: { event: "data.download.issue" } },
     },
     async (request) => {
-      const { key } = request.body;
+      const { key, versionId: wanted } = request.body;
       const bucket = await authorizedBucket(request, "bucket.read", read);
-      const version = await find(bucket.name, key);
+      const version = await findVersion(store, bucket.name, key, wanted);
       const { versionId, sizeBytes } = version;
       requireExport(request, deps, { bucket: bucket.name, key, versionId });
       const url = await store.presignGet(bucket.name, key, versionId, URL_LIFE_S);
@@ -106,7 +99,7 @@ export const objectRoutes: FastifyPluginAsyncTypebox<ObjectRoutesDeps> = async (
       const { key } = request.query;
       const bucket = await authorizedBucket(request, "bucket.write", read);
       checkUploadKey(key);
-      await find(bucket.name, key);
+      await findVersion(store, bucket.name, key);
       return await request.audit.operation(
         {
           type: "data.object.delete",

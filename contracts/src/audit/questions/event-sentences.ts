@@ -1,0 +1,213 @@
+/** What happened, as a person would say it: one line for each type of event and phase, so that a list of entries can be read without the catalogue. */
+import type { EventType } from "../audit-catalogue.ts";
+import type { EventPhase } from "../audit-event.ts";
+
+/** An operation has what somebody sets out to do, and what is done; anything else has happened. */
+type Words = readonly [act: string, done: string] | string;
+
+const WORDS: Readonly<Record<EventType, Words>> = {
+  "auth.failure": "Refused: no valid sign-in or key",
+  "auth.refused": "Refused: not allowed to do this",
+  "auth.session.begin": "Signed in",
+  "auth.session.end": "Session ended",
+  "auth.session.list": "Looked where somebody is signed in",
+  "auth.session.refused": "Sign-in refused",
+  "auth.service-account.use": "A program signed in",
+  "auth.idp.sign-in": "Let in by the identity provider",
+  "auth.idp.failure": "Refused by the identity provider",
+  "auth.idp.account": "Account changed at the identity provider",
+  "auth.idp.admin": "Identity provider's settings changed",
+  "auth.idp.drift": "Identity provider's settings compared",
+  "auth.idp.keys": "Identity provider's signing keys changed",
+  "auth.host.login": "Signed in at the host",
+  "auth.host.logout": "Signed out at the host",
+  "iam.user.create": ["add a user", "Added a user"],
+  "iam.user.change": ["change a user", "Changed a user"],
+  "iam.user.left": "Left: the account is gone or disabled",
+  "iam.group.map": ["change what a group gives", "Changed what a group gives"],
+  "iam.role.request": "A group asks for a role for somebody",
+  "iam.role.withheld": "A role was withheld: duties exclude each other",
+  "iam.node.change": ["change a node", "Changed a node"],
+  "iam.role.change": ["change somebody's role", "Changed somebody's role"],
+  "iam.role.acknowledge": ["acknowledge an administrator", "Acknowledged an administrator"],
+  "iam.people.read": "Listed the people",
+  "iam.access.review": "Reviewed who may do what",
+  "iam.project.change": ["change a project", "Changed a project"],
+  "iam.project.member": ["change who is in a project", "Changed who is in a project"],
+  "iam.project.members": "Listed a project's members",
+  "iam.service-account.create": ["make a service account", "Made a service account"],
+  "iam.service-account.revoke": ["revoke a service account", "Revoked a service account"],
+  "iam.service-account.adopt": ["answer for a service account", "Answers for a service account"],
+  "iam.service-account.orphan": "Nobody answers for a service account",
+  "iam.service-account.end": "A service account ended",
+  "iam.service-account.list": "Listed a project's service accounts",
+  "iam.approval.request": ["ask for an approval", "Asked for an approval"],
+  "iam.approval.answer": ["answer a request", "Answered a request"],
+  "iam.approval.sign": "Signed a request",
+  "iam.approval.expire": "A request ended unanswered",
+  "iam.project.create": ["make a project", "Made a project"],
+  "iam.node.join-token": ["make a token to join a node", "Made a token to join a node"],
+  "iam.node.join": ["join a node", "Joined a node"],
+  "iam.node.renew": "A node got its next certificate",
+  "iam.node.register": "A node registered",
+  "iam.node.lost": "A node did not answer",
+
+  "job.submit": ["submit a job", "Submitted a job"],
+  "job.cancel": ["stop a job", "Asked a job to stop"],
+  "job.accepted": "Job accepted",
+  "job.queued": "Job waits for workers",
+  "job.held": "Job waits for a person",
+  "job.placed": "Workers reserved for the job",
+  "job.provisioning": "Job's containers are being made",
+  "job.staging": "Job's inputs are being fetched",
+  "job.started": "Job runs",
+  "job.preempting": "Job makes way for another",
+  "job.recovering": "Job recovers from a fault",
+  "job.finalizing": "Job's outputs are being stored",
+  "job.stopping": "Job is being stopped",
+  "job.finished": "Job finished",
+  "job.failed": "Job failed",
+  "job.cancelled": "Job cancelled",
+  "job.expired": "Job ran out of its time",
+  "job.rejected": "Job refused",
+  "job.member": "Part of a job changed its state",
+  "job.node.image": "Node has the image of a job",
+  "job.node.staged": "Node has the inputs of a job",
+  "job.node.started": "Node started a container",
+  "job.node.ended": "Container ended on its node",
+  "job.node.failed": "Part of a job failed on its node",
+  "job.node.released": "Node is free of a part of a job",
+  "job.node.lease-lost": "Node's lease lapsed",
+
+  "key.mint": ["make a platform key", "Made a platform key"],
+  "key.bootstrap": ["make a user's first key", "Made a user's first key"],
+  "key.renew": ["extend a platform key", "Extended a platform key"],
+  "key.revoke": ["revoke a platform key", "Revoked a platform key"],
+  "key.list": "Listed platform keys",
+  "key.bucket.rotate": ["replace a bucket's key pair", "Replaced a bucket's key pair"],
+  "key.bucket.withdraw": "Key pair of a bucket taken away",
+  "key.predict.rotate": ["replace a deployment's key", "Replaced a deployment's key"],
+  "key.registry.token": "Token to pull an image issued",
+  "key.certificate.issue": "Certificate issued",
+  "key.store.change": [
+    "change key pairs of the object store",
+    "Changed key pairs of the object store",
+  ],
+
+  "data.bucket.create": ["make a bucket", "Made a bucket"],
+  "data.bucket.read": "Read a bucket's address",
+  "data.versions.collect": ["remove old versions", "Removed old versions"],
+  "data.bucket.usage": "Read how full a bucket is",
+  "data.bucket.delete": ["delete several objects", "Deleted several objects"],
+  "data.bucket.list": "Listed a bucket",
+  "data.bucket.inspect": "Read a bucket's settings",
+  "data.bucket.change": ["change a bucket", "Changed a bucket"],
+  "data.bucket.refused": "Refused to show a bucket",
+  "data.buckets.list": "Listed the buckets",
+  "data.upload.init": ["begin an upload", "Began an upload"],
+  "data.upload.complete": ["complete an upload", "Completed an upload"],
+  "data.upload.abort": ["abort an upload", "Aborted an upload"],
+  "data.output.release": ["release a job's outputs", "Released a job's outputs"],
+  "data.stage": "Gave an input to a node",
+  "data.download.issue": "Gave a link to download an object",
+  "data.log.read": "Read a job's log",
+  "data.object.read": "Read an object",
+  "data.object.write": ["write an object", "Wrote an object"],
+  "data.object.multipart": ["upload an object in parts", "Uploaded an object in parts"],
+  "data.object.delete": ["delete an object", "Deleted an object"],
+  "data.object.delete.listed": "Named an object to delete",
+  "data.object.delete.ended": "Object's deletion ended",
+  "data.object.change": ["change an object's attributes", "Changed an object's attributes"],
+  "data.object.refused": "Refused: an object",
+  "model.output.open": ["upload an output", "Opened the upload of an output"],
+  "model.output": ["store an output", "Stored an output"],
+  "model.node.output": "An output left its node",
+  "model.add": ["add a model to the hub", "Added a model to the hub"],
+  "model.ready": "Model of the hub is ready",
+  "model.remove": ["remove a model from the hub", "Removed a model from the hub"],
+  "model.download": "Read a model of the hub",
+  "model.calls": "Deployments answered calls",
+  "admin.image.add": ["admit an image", "Admitted an image"],
+  "admin.image.remove": ["remove an image", "Removed an image"],
+  "admin.image.trust": ["change which keys admit images", "Changed which keys admit images"],
+
+  "privacy.erasure": ["erase a person's values", "Erased a person's values"],
+  "privacy.access": "Handed out what is held about a person",
+  "privacy.refusal": "Refused an erasure for a reason in law",
+  "privacy.hold": ["change a legal hold", "Changed a legal hold"],
+  "privacy.holds.confirm": "Legal holds confirmed",
+  "privacy.disclose": ["disclose a person's values", "Disclosed a person's values"],
+  "privacy.retention": ["destroy what is too old", "Destroyed what was too old"],
+  "privacy.spool": "Vault's intake of values changed",
+  "privacy.keys.restore": ["restore the vault's keys", "Restored the vault's keys"],
+
+  "admin.coordinator.start": "Coordinator started",
+  "admin.install": ["install the appliance", "Installed the appliance"],
+  "admin.uninstall": ["remove the appliance", "Removed the appliance"],
+  "admin.start": ["start a part", "Started a part"],
+  "admin.stop": ["stop a part", "Stopped a part"],
+  "admin.restart": ["restart a part", "Restarted a part"],
+  "admin.maintenance": ["announce maintenance", "Announced maintenance"],
+  "admin.policy": ["change who may do what", "Changed who may do what"],
+  "admin.identity": ["set up the identity provider", "Set up the identity provider"],
+  "admin.identity.connection": [
+    "change a directory's connection",
+    "Changed a directory's connection",
+  ],
+  "admin.monitoring": ["change monitoring", "Changed monitoring"],
+  "admin.outbound": ["change which hosts may be dialled", "Changed which hosts may be dialled"],
+  "admin.config": ["change the appliance's settings", "Changed the appliance's settings"],
+  "admin.rename": "The appliance takes another name",
+  "admin.certificates": ["change certificates", "Changed certificates"],
+  "admin.backup": "Backup",
+  "admin.support": ["write a support bundle", "Wrote a support bundle"],
+  "admin.control": ["run an operator's command", "Ran an operator's command"],
+  "admin.measured": "Program files measured before a start",
+  "admin.refused": "Operator's command refused",
+  "admin.clock.step": "The clock moved",
+
+  "audit.export": ["export the log", "Exported the log"],
+  "audit.read": "Read entries of the log",
+  "audit.search": "Searched the log",
+  "audit.producer.start": "A process began to write into the log",
+  "audit.wal.cut": "An unfinished batch was cut off at a start",
+  "audit.rejected": "An entry was rejected",
+  "audit.lost": "An acknowledged entry is missing",
+  "audit.disk": "The log's disk changed its state",
+  "audit.stop": "The log was stopped in good order",
+  "audit.clock.vouched": "An officer vouched for the clock",
+  "audit.shard.open": "A part of the log began",
+  "audit.shard.next": "The next part of the log is prepared",
+  "audit.shard.close": "A part of the log was closed",
+  "audit.shard.delete": ["delete an old part of the log", "Deleted an old part of the log"],
+  "audit.op.carried": "An open operation was carried over",
+  "audit.witness.lag": "Witnesses' countersignatures changed",
+  "audit.policy": ["change whom the log trusts", "Changed whom the log trusts"],
+  "audit.sink": "A receiver of exported entries changed its state",
+  "audit.heartbeat": "The log's heartbeat",
+};
+
+/** A type that this release does not know, as an entry of a later one has, stands for itself. */
+export function eventSentence(type: string, phase: string): string {
+  const words: Words | undefined = Object.hasOwn(WORDS, type)
+    ? WORDS[type as EventType]
+    : undefined;
+  if (words === undefined) return phase === "fact" ? type : `${type} ${phase}`;
+  if (typeof words === "string") return words;
+  const [act, done] = words;
+  switch (phase as EventPhase) {
+    case "requested":
+      return `Set out to ${act}`;
+    case "failed":
+      return `Failed to ${act}`;
+    case "denied":
+      return `Was refused to ${act}`;
+    default:
+      return done;
+  }
+}
+
+/** All types, each with what has happened where an entry has it: for whoever chooses one. */
+export const EVENT_CHOICES: readonly (readonly [type: string, sentence: string])[] = Object.keys(
+  WORDS,
+).map((type) => [type, eventSentence(type, "fact")]);

@@ -1,0 +1,131 @@
+/** What a request would change, before and after: for whoever answers it. Pure. */
+import type { RequestedChange, Requested } from "@resontech/contracts/http-approvals";
+import type { ApplianceRole } from "../../authorization/roles.ts";
+import { rolesAfter } from "./role-rules.ts";
+
+/**
+ * What holds now.
+ * @property name as the summary has it: of a person or a project, or who receives
+ * @property held roles of the whole appliance of the person
+ * @property quotaBytes null where the project has no bucket
+ * @property policies files that are in force, by name
+ */
+export type FactsNow = {
+  name: string;
+  held: readonly ApplianceRole[];
+  quotaBytes: number | null;
+  policies: ReadonlyMap<string, string>;
+};
+
+/** Longest text of one side of a change, in characters. */
+const MAX_TEXT = 20_000;
+
+export function changesOf(what: Requested, now: FactsNow): RequestedChange[] {
+  const { name, held, quotaBytes, policies } = now;
+  switch (what.kind) {
+    case "role":
+      return [
+        {
+          what: `roles of ${name}`,
+          before: listOf(held),
+          after: listOf(rolesAfter(what, held)),
+        },
+      ];
+    case "second-factor":
+      return [
+        {
+          what: `second factor of ${name}`,
+          before: "as set up",
+          after: "none, until the next sign-in",
+        },
+      ];
+    case "quota":
+      return [
+        {
+          what: `room of ${name}`,
+          before: quotaBytes === null ? null : sizeOf(quotaBytes),
+          after: sizeOf(what.bytes),
+        },
+      ];
+    case "policy":
+      return filesChanged(policies, new Map(Object.entries(what.files)));
+    case "export":
+      return [
+        {
+          what: `outputs of job ${what.jobId} for ${name}`,
+          before: "not to be read",
+          after: `${what.files.length} to be read, for a day`,
+        },
+      ];
+    case "erasure":
+      return [
+        { what: `values of ${what.subject}`, before: "sealed, can be opened", after: "destroyed" },
+      ];
+    case "hold":
+      return [
+        {
+          what: `legal hold ${what.hold}`,
+          before: null,
+          after: `nothing of ${what.subject} is erased`,
+        },
+      ];
+    case "lift":
+      return [
+        {
+          what: `legal hold ${what.hold}`,
+          before: `nothing of ${what.subject} is erased`,
+          after: null,
+        },
+      ];
+    case "disclosure":
+      return what.subjects.map((subject) => ({
+        ...{ what: `values of ${subject} in ${what.shard}`, before: "sealed" },
+        after: `opened for ${what.receiver}`,
+      }));
+    case "image":
+      return [{ what: `image ${what.name}`, before: "not admitted", after: what.digest }];
+    case "audit-policy":
+      // The log keeps the policy in force, and this process does not read it.
+      return [];
+  }
+}
+
+function listOf(roles: readonly string[]): string | null {
+  return roles.length === 0 ? null : roles.toSorted().join(", ");
+}
+
+/** In the unit that people write quotas in. */
+function sizeOf(bytes: number): string {
+  return `${(bytes / 1e9).toLocaleString("en", { maximumFractionDigits: 3 })} GB`;
+}
+
+/** Each file that is added, goes or changes, with the lines that differ. */
+function filesChanged(
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
+): RequestedChange[] {
+  return [...new Set([...before.keys(), ...after.keys()])].toSorted().flatMap((file) => {
+    const [old, next] = [before.get(file), after.get(file)];
+    if (old === next) return [];
+    const [from, to] = linesThatDiffer(old ?? "", next ?? "");
+    return [
+      {
+        what: `policies ${file}`,
+        before: old === undefined ? null : from.slice(0, MAX_TEXT),
+        after: next === undefined ? null : to.slice(0, MAX_TEXT),
+      },
+    ];
+  });
+}
+
+/** Both texts without the lines that they begin and end with alike. */
+function linesThatDiffer(before: string, after: string): [before: string, after: string] {
+  const [old, next] = [before.split("\n"), after.split("\n")];
+  const most = Math.min(old.length, next.length);
+  let head = 0;
+  while (head < most && old[head] === next[head]) head++;
+  let tail = 0;
+  while (tail < most - head && old.at(-1 - tail) === next.at(-1 - tail)) tail++;
+  const middle = (lines: string[]) => lines.slice(head, lines.length - tail).join("\n");
+  return [middle(old), middle(next)];
+}
