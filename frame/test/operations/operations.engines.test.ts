@@ -58,7 +58,7 @@ async function said(path: string, request: string): Promise<string> {
   socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
   socket.on("error", () => undefined);
   socket.write(request);
-  await once(socket, "close");
+  if (!socket.closed) await new Promise((resolve) => socket.once("close", resolve));
   return text;
 }
 
