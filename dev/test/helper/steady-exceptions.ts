@@ -7,7 +7,7 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
     where: {
       "house/src/engines/podman-service.ts": ["if (!existsSync(socket)) return false;"],
       "parts/audit-out/test/process.engines.test.ts": [
-        'await until(() => existsSync(auditd.socket("audit-out")), 40_000);',
+        'await until(() => existsSync(auditd.socket("audit-out")), 60_000);',
       ],
     },
   },

@@ -13,7 +13,7 @@ import { answering, type Answer, defineOperation } from "../../src/operations/op
 import { OperationError } from "../../src/operations/operation-error.ts";
 import { HEALTH_PATH, serve } from "../../src/operations/serve.ts";
 
-const TIMEOUT = { timeoutMs: 10_000 };
+const TIMEOUT = { timeoutMs: 60_000 };
 const add = defineOperation({
   name: "add",
   request: Type.Object(
