@@ -103,7 +103,9 @@ t.test(
 
     await page.getByRole("link", { name: "Jobs", exact: true }).first().click();
     await page.getByRole("button", { name: /^Failed 1/ }).waitFor();
-    t.equal(await page.getByRole("link", { name: "digits of a page" }).count(), 1, "one job");
+    const links = page.getByRole("link", { name: "digits of a page" });
+    await links.first().waitFor();
+    t.equal(await links.count(), 1, "one job");
     await picture("jobs");
     const others = complaints.filter((text) => !text.endsWith("net::ERR_CONNECTION_RESET"));
     t.same(others, [], "the browser complains of the lost answers alone");

@@ -152,7 +152,7 @@ t.test(
     const after = await second.evaluate(async () => (await fetch("/api/session")).status);
     t.equal(after, 401, "a disabled user is out");
     await second.goto(`${base}/`);
-    t.match(second.url(), /openid-connect\/auth|login-actions/);
+    await second.waitForURL(/openid-connect\/auth|login-actions/);
     await picture(second, "disabled");
   },
 );

@@ -95,6 +95,7 @@ export async function openPage(
   const context = await browser.newContext({ offline: isOffline, acceptDownloads: true });
   t.teardown(() => context.close());
   const page = await context.newPage();
+  context.setDefaultTimeout(120_000);
   await page.addInitScript(`globalThis.breaches = [];
     addEventListener("securitypolicyviolation", ({ effectiveDirective }) => breaches.push(effectiveDirective));`);
   const opened = new OpenedPage(page, folder);
