@@ -32,9 +32,6 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
       "airgap/test/cache/step-cache.engines.test.ts": [
         "await new Promise((resolve) => setTimeout(resolve, 20));",
       ],
-      "verifier/test/page/page.browser.test.ts": [
-        "await new Promise((resolve) => setTimeout(resolve, 300));",
-      ],
       "parts/coordinator/test/http/leave-socket.engines.test.ts": ["await sleep(3);"],
       "parts/s3-front/test/http/engine-connection.test.ts": ["await sleep(20);"],
       "parts/inference-gateway/test/chaos.engines.test.ts": [
