@@ -137,7 +137,9 @@ t.test("the pages break no rule of accessibility, in both themes and narrow", as
       await page.goto(`${house.running.url}/dashboard/inference${path}`);
       await page.getByRole("heading", { level: 1 }).waitFor();
       await page.waitForTimeout(500);
-      t.same(await accessibilityFaults(page), [], `${path} ${JSON.stringify(look)}`);
+      // A theme moves nothing.
+      const rules = look.dark ? ["color-contrast"] : undefined;
+      t.same(await accessibilityFaults(page, rules), [], `${path} ${JSON.stringify(look)}`);
     }
   }
 });
