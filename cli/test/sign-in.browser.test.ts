@@ -16,6 +16,8 @@ t.setTimeout(600_000);
 const MAIN = shippedProgram("resontech");
 const house = await SignInHouse.open();
 t.teardown(() => house[Symbol.asyncDispose]());
+const browser = await launchBrowser(house.origin);
+t.teardown(() => browser.close());
 /** A shell of one person, with a home of its own. */
 type Shell = { env: NodeJS.ProcessEnv; file: string };
 
@@ -34,17 +36,16 @@ async function refusedIn(shell: Shell, ...args: string[]): Promise<string> {
   );
 }
 
-/** A browser that no other sign-in has used. */
+/** In a window that shares nothing with that of another sign-in. */
 async function inBrowser<T>(url: string, work: (page: Page) => Promise<T>): Promise<T> {
-  const browser = await launchBrowser(house.origin);
+  const context = await browser.newContext({ ignoreHTTPSErrors: true });
   try {
-    const context = await browser.newContext({ ignoreHTTPSErrors: true });
     const page = await context.newPage();
     page.setDefaultTimeout(120_000);
     await page.goto(url);
     return await work(page);
   } finally {
-    await browser.close();
+    await context.close();
   }
 }
 

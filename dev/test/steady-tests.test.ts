@@ -9,9 +9,9 @@ import { findUnsteady } from "./helper/find-unsteady.ts";
 import { STEADY_EXCEPTIONS } from "./helper/steady-exceptions.ts";
 
 const repository = join(import.meta.dirname, "..", "..");
-const found = globSync(["*/test/**/*.ts", "parts/*/test/**/*.ts", "house/src/**/*.ts"], {
+const found = globSync(["*/test/**/*.ts", "parts/*/test/**/*.{ts,py}", "house/src/**/*.ts"], {
   cwd: repository,
-  exclude: ["node_modules/**"],
+  exclude: ["node_modules/**", "dev/test/steady-tests.test.ts"],
 }).flatMap((file) =>
   findUnsteady(readFileSync(join(repository, file), "utf8")).map((one) => ({ file, ...one })),
 );
@@ -50,6 +50,19 @@ t.test("what is unsteady is found, and what only ends a hang is not", async (t) 
     'const lines = () => (existsSync(file) ? readFileSync(file, "utf8").trim().split("\\n") : []);',
     'const lines = () =>\n  existsSync(file)\n    ? readFileSync(file, "utf8").trim().split("\\n")\n    : [];',
     "return { ms: performance.now() - from };\nt.ok(\n  waited.ms < 5,\n);",
+    "const sent = await page.waitForRequest(/tasks/);",
+    'await page.waitForEvent("download");',
+    'await page.getByRole("button").click();\nt.equal(await page.locator("tr").count(), 2);',
+    'await page\n  .getByRole("button")\n  .click();\nt.notOk(\n  await page.locator("form").isVisible(),\n);',
+    "await page.goto(address);\nt.match(page.url(), /sign-in/);",
+    'await once(raw.socket, "close");',
+    'const closed = once(socket!, "close");',
+    "const signal = AbortSignal.timeout(20_000);",
+    'await untilFound("a beat", () => beats > 0, 10_000);',
+    "async heard(isIt: (answer: Answer) => boolean, withinMs = 10_000): Promise<Answer> {",
+    't.test("it ends", { timeout: 30_000 }, async () => {',
+    "self.assertLess(time.monotonic() - began, 3)",
+    "deadline = time.monotonic() + 10",
   ])
     t.equal(findUnsteady(unsteady).length, 1, unsteady);
   for (const steady of [
@@ -62,6 +75,13 @@ t.test("what is unsteady is found, and what only ends a hang is not", async (t) 
     "if (Date.now() > deadline) throw new Error();",
     "t.ok(performance.now() - from >= 4_900);",
     "t.ok(Date.parse(at) <= Date.now());",
+    "await Promise.all([\n  page.waitForResponse(isPut),\n  box.check(),\n]);",
+    "const asked = page.waitForRequest(/tasks/);",
+    'await page.getByRole("button").click();\nawait page.locator("tr").waitFor();\nt.equal(await page.locator("tr").count(), 2);',
+    'await once(server, "close");',
+    "const signal = AbortSignal.timeout(60_000);",
+    'await untilFound("a beat", () => beats > 0);',
+    "end = time.monotonic() + PATIENCE_S",
   ])
     t.same(findUnsteady(steady), [], steady);
 });

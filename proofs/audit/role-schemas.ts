@@ -7,7 +7,7 @@
 import { APPLIANCE_ROLES } from "@resontech/coordinator/roles";
 import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
-import { trySchemas } from "@resontech/coordinator/testing/schemathesis";
+import { operationsAnswered, trySchemas } from "@resontech/coordinator/testing/schemathesis";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
@@ -16,8 +16,15 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   await coordinator.startSearch();
   const wrong: string[] = [];
   let cases = 0;
-  const ask = async (name: string, headers: Readonly<Record<string, string>>): Promise<void> => {
-    const { code, output } = await trySchemas(coordinator, headers, examples);
+  let turnedAway = 0;
+  const ask = async (
+    name: string,
+    headers: Readonly<Record<string, string>>,
+    ownKey = "",
+  ): Promise<void> => {
+    const tried = await trySchemas(coordinator, headers, examples, ownKey);
+    const { code, output } = tried;
+    turnedAway += operationsAnswered(tried, 429).length;
     cases += Number(/(\d+) generated/.exec(output)?.[1] ?? 0);
     if (code !== 0) wrong.push(`${name}: ${output.slice(-9_000)}`);
     progress(
@@ -25,7 +32,8 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     );
   };
   const keyed = await coordinator.control("add-user", { username: "f-key" });
-  await ask("with a key", { authorization: `Bearer ${keyed.platformKey}` });
+  const [own] = (await coordinator.control("key-list", { username: "f-key" })).keys;
+  await ask("with a key", { authorization: `Bearer ${keyed.platformKey}` }, own?.key);
   await ask("without a key", {});
   // A member of the own project leads it; further roles come with those of the whole appliance.
   for (const role of [...APPLIANCE_ROLES, null]) {
@@ -43,9 +51,9 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   }
   const twice = [...open.values()].filter((outcomes) => outcomes !== 1).length;
   return {
-    ok: wrong.length === 0 && twice === 0 && open.size > 0,
+    ok: wrong.length === 0 && turnedAway === 0 && twice === 0 && open.size > 0,
     figures: {
-      ...{ roles: APPLIANCE_ROLES.length + 1, cases, wrong: wrong.length },
+      ...{ roles: APPLIANCE_ROLES.length + 1, cases, wrong: wrong.length, turned_away: turnedAway },
       ...{ operations: open.size, without_one_outcome: twice, first_wrong: wrong[0] ?? null },
     },
   };

@@ -13,12 +13,23 @@ import { COORDINATOR_NODE_FLAGS } from "@resontech/contracts/coordinator-config"
 import type { VaultConfig } from "@resontech/contracts/vault-config";
 import t from "tap";
 import { StepCache } from "../../src/cache/step-cache.ts";
+import { DEFAULT_CACHE } from "../../src/engines/ensure-engine.ts";
 import { buildApps } from "../../src/release/app-bundles.ts";
 
 /** Those that ship beside the programs, as they carry a binary. */
 const PACKAGES = ["better-sqlite3", "@cedar-policy/cedar-wasm/nodejs"];
 
 const app = join(await buildApps(new StepCache(t.testdir())), "app");
+
+t.test("the same sources make the same bytes, wherever they are built", async (t) => {
+  const other = join(await buildApps(new StepCache(DEFAULT_CACHE)), "app");
+  const files = readdirSync(app, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(app.length));
+  t.ok(files.includes("/resontech.mjs"));
+  for (const file of files)
+    t.ok(readFileSync(join(app, file)).equals(readFileSync(join(other, file))), file);
+});
 
 t.test("every process is one file that needs only Node and the one native package", async (t) => {
   for (const name of [

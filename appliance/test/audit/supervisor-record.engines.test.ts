@@ -135,12 +135,12 @@ t.test("that a backup was put back is told once, as soon as the log goes on", as
   notePutBack(layout, "20261127T101500Z");
   await using record = new SupervisorRecord(socket, log);
   const telling = tellPutBack(layout, (backup) => record.putBack(backup), {
-    ...{ log, signal: AbortSignal.timeout(20_000), againMs: 50 },
+    ...{ log, signal: AbortSignal.timeout(120_000), againMs: 50 },
   });
   await auditd.start();
   await telling;
   await tellPutBack(layout, (backup) => record.putBack(backup), {
-    ...{ log, signal: AbortSignal.timeout(20_000) },
+    ...{ log, signal: AbortSignal.timeout(120_000) },
   });
   await record[Symbol.asyncDispose]();
   await auditd.stop();

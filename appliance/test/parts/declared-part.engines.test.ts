@@ -156,7 +156,7 @@ t.test(
       if (Date.now() > end) throw new Error(readFileSync(layout.log("toy.log"), "utf8"));
     t.match(shown(), { version: "1", isHeld: false });
     t.equal(statSync(`/proc/${shown()?.pid}`).uid, uid);
-    t.same(await ask(socketOf(toy, layout, "control"), count, {}, { timeoutMs: 5_000 }), {
+    t.same(await ask(socketOf(toy, layout, "control"), count, {}, { timeoutMs: 60_000 }), {
       count: 3,
     });
 

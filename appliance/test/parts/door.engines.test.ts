@@ -208,7 +208,7 @@ function shownTo(caFile: string): string {
   const { stdout } = spawnSync("openssl", ["s_client", ...to, ...checks], {
     encoding: "utf8",
     input: "",
-    timeout: 10_000,
+    timeout: 120_000,
   });
   return stdout;
 }

@@ -123,7 +123,7 @@ t.test("Prometheus runs, and the notifier asks it and answers the command", asyn
   await started(t, declaredPart(context, prometheus));
   await started(t, declaredPart(context, notifier));
   const control = socketOf(notifier, layout, "control");
-  t.match(await ask(control, listTargets, {}, { timeoutMs: 5_000 }), { targets: [] });
+  t.match(await ask(control, listTargets, {}, { timeoutMs: 60_000 }), { targets: [] });
   for (const [socket, gid, folderMode] of [
     ["control", 0, 0o2700],
     ["mail", 64_100 + coordinator.user, 0o2750],

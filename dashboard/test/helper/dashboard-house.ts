@@ -126,6 +126,7 @@ export class DashboardHouse implements AsyncDisposable {
       colorScheme: look.dark === true ? "dark" : "light",
       viewport: { width: look.width ?? 1280, height: look.height ?? 800 },
     });
+    context.setDefaultTimeout(120_000);
     // The appliance is asked all the same: who may not see curves is refused.
     await context.route(USE, async (route) => {
       const response = await route.fetch();

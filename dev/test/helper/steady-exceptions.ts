@@ -7,7 +7,7 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
     where: {
       "house/src/engines/podman-service.ts": ["if (!existsSync(socket)) return false;"],
       "parts/audit-out/test/process.engines.test.ts": [
-        'await until(() => existsSync(auditd.socket("audit-out")), 40_000);',
+        'await until(() => existsSync(auditd.socket("audit-out")), 60_000);',
       ],
     },
   },
@@ -31,9 +31,6 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
     where: {
       "airgap/test/cache/step-cache.engines.test.ts": [
         "await new Promise((resolve) => setTimeout(resolve, 20));",
-      ],
-      "verifier/test/page/page.browser.test.ts": [
-        "await new Promise((resolve) => setTimeout(resolve, 300));",
       ],
       "parts/coordinator/test/http/leave-socket.engines.test.ts": ["await sleep(3);"],
       "parts/s3-front/test/http/engine-connection.test.ts": ["await sleep(20);"],

@@ -13,7 +13,7 @@ import { answering, type Answer, defineOperation } from "../../src/operations/op
 import { OperationError } from "../../src/operations/operation-error.ts";
 import { HEALTH_PATH, serve } from "../../src/operations/serve.ts";
 
-const TIMEOUT = { timeoutMs: 10_000 };
+const TIMEOUT = { timeoutMs: 60_000 };
 const add = defineOperation({
   name: "add",
   request: Type.Object(
@@ -58,7 +58,7 @@ async function said(path: string, request: string): Promise<string> {
   socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
   socket.on("error", () => undefined);
   socket.write(request);
-  await once(socket, "close");
+  if (!socket.closed) await new Promise((resolve) => socket.once("close", resolve));
   return text;
 }
 

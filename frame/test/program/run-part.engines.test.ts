@@ -48,7 +48,7 @@ async function listening({ child, output }: Run): Promise<void> {
 t.test("it serves until it is told to end, and leaves in order", async (t) => {
   const running = run("--config", configured());
   await listening(running);
-  t.same(await ask(socket, add, { one: 40 }, { timeoutMs: 10_000 }), { sum: 42 });
+  t.same(await ask(socket, add, { one: 40 }, { timeoutMs: 60_000 }), { sum: 42 });
   running.child.kill("SIGTERM");
   t.equal(await running.code, 0);
   t.match(running.output(), /"stopping"[\s\S]*"disposed of"/);
@@ -61,13 +61,13 @@ t.test("a second one on the same folder ends, and the first goes on", async (t) 
   const second = run("--config", configured());
   t.equal(await second.code, 1);
   t.match(second.output(), /adder: AlreadyRunningError/);
-  t.same(await ask(socket, add, { one: 1 }, { timeoutMs: 10_000 }), { sum: 3 });
+  t.same(await ask(socket, add, { one: 1 }, { timeoutMs: 60_000 }), { sum: 3 });
   first.child.kill("SIGKILL");
   await first.code;
   const third = run("--config", configured());
   await listening(third);
   t.same(
-    await ask(socket, add, { one: 1 }, { timeoutMs: 10_000 }),
+    await ask(socket, add, { one: 1 }, { timeoutMs: 60_000 }),
     { sum: 3 },
     "over a killed one",
   );

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream";
 import { type Browser, chromium } from "playwright-core";
+import { HEADLESS_CHROMIUM } from "./headless-chromium.ts";
 
 /**
  * A browser in a network of its own, as one on another machine: jobs make networks on this host, and Chromium breaks every request
@@ -23,7 +24,7 @@ export async function launchBrowser(...origins: string[]): Promise<Browser> {
   await Promise.all(servers.map((server) => once(server, "listening")));
   const program = join(folder, "browser");
   const inside = join(import.meta.dirname, "network-of-browser.ts");
-  const words = [process.execPath, inside, folder, ports.join(","), "/usr/bin/chromium"];
+  const words = [process.execPath, inside, folder, ports.join(","), HEADLESS_CHROMIUM];
   writeFileSync(program, `#!/bin/sh\nexec unshare --net -- ${words.join(" ")} "$@"\n`, {
     mode: 0o700,
   });

@@ -5,6 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { TaskReply } from "@resontech/contracts/http-tasks";
 import type { LocalAppliance } from "./local-appliance.ts";
 
+/** It only ends a hang. */
+const TIMEOUT_MS = 60_000;
+
 export type ApiAnswer = { status: number; body: unknown };
 
 export class ApplianceApi {
@@ -38,7 +41,7 @@ export class ApplianceApi {
     };
     const sent = request(
       new URL(path, this.#base),
-      { method, headers, agent: this.#agent, timeout: 10_000 },
+      { method, headers, agent: this.#agent, timeout: TIMEOUT_MS },
       (answer) => {
         const chunks: Buffer[] = [];
         answer.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -50,7 +53,9 @@ export class ApplianceApi {
       },
     );
     sent.on("error", reject);
-    sent.on("timeout", () => sent.destroy(new Error(`${method} ${path} took longer than 10 s`)));
+    sent.on("timeout", () =>
+      sent.destroy(new Error(`${method} ${path} was not answered in ${TIMEOUT_MS / 1_000} s`)),
+    );
     sent.end(body === undefined ? undefined : JSON.stringify(body));
     return await promise;
   }

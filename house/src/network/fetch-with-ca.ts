@@ -13,6 +13,7 @@ export function fetchWithCa(
     (answer) => {
       const chunks: Buffer[] = [];
       answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+      answer.on("error", reject);
       answer.on("end", () => {
         const headers = Object.entries(answer.headers).map(([name, value]): [string, string] => [
           name,

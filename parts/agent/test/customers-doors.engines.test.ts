@@ -19,7 +19,7 @@ t.test(
 
     peer.doorAuthorities = `${node.doors.rootPem.trim()}\n`;
     const wanted = hash("sha256", peer.doorAuthorities);
-    await untilFound("the node trusts it", () => peer.beats.at(-1)?.trusts === wanted, 30_000);
+    await untilFound("the node trusts it", () => peer.beats.at(-1)?.trusts === wanted);
     const server = node.member("train-1", { kind: "server" }, [
       await node.input("script", "scripts/model_def.py", "print('user')\n"),
     ]);

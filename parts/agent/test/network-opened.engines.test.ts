@@ -58,7 +58,7 @@ t.test(
     const wasOpen = reachesHost();
     node.signal("SIGCONT");
     t.equal(wasOpen, true, "a network of the engine alone does not close the host");
-    await untilFound("closed again", async () => (await list()) === loaded, 10_000);
+    await untilFound("closed again", async () => (await list()) === loaded);
     t.equal(reachesHost(), false);
     await untilFound(
       "it is told",

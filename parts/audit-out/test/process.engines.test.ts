@@ -189,7 +189,7 @@ const idsOf = async (out: Out): Promise<string[]> =>
 /** All of the log, as far as it is signed now, has arrived in order. */
 async function exported(out: Out): Promise<string[]> {
   const ids = await idsOf(out);
-  await until(() => ids.every((id, at) => out.exportedIds()[at] === id), 20_000);
+  await until(() => ids.every((id, at) => out.exportedIds()[at] === id), 60_000);
   return ids;
 }
 
@@ -345,7 +345,7 @@ t.test(
     });
     const { index } = await gate.fact(keyList());
     // audit-out looks for new witnesses every ten seconds.
-    await until(async () => (await gate.witnessed(index)).witnessed, 40_000);
+    await until(async () => (await gate.witnessed(index)).witnessed, 60_000);
     const file = join(out.root, "export.tar");
     await exportLog({ logDir: auditd.logDir, file, witnessedFor: index });
     const { verdicts } = await verify({
@@ -385,7 +385,7 @@ t.test(
     // However long audit-out takes to start on a busy machine.
     writeFileSync(auditd.configFile, JSON.stringify({ ...auditd.config, learnMs: 60_000 }));
     const starting = auditd.start();
-    await until(() => existsSync(auditd.socket("audit-out")), 40_000);
+    await until(() => existsSync(auditd.socket("audit-out")), 60_000);
     await out.start();
     await starting;
     t.match(await auditd.control({ verb: "status" }), { rolledBack: { by: "witness" } });
@@ -406,7 +406,7 @@ t.test(
       boot: "b-2",
     });
     const next = await after.fact(keyList());
-    await until(async () => (await after.witnessed(next.index)).witnessed, 40_000);
+    await until(async () => (await after.witnessed(next.index)).witnessed, 60_000);
     t.match(
       witness.logs(),
       [{ followedBy: witness.logs()[1]!.origin }, { size: Number }],

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
@@ -24,6 +23,7 @@ import {
 import { type AuditdFixture, startedAuditd } from "./helper/auditd-fixture.ts";
 import { jobSubmit, keyList } from "@resontech/audit/testing/event-drafts";
 import { readLeaves } from "@resontech/audit/testing/read-leaves";
+import { untilClosed } from "@resontech/house/until-closed";
 
 /** A producer that obeys no rule. */
 class RawProducer {
@@ -262,7 +262,7 @@ t.test(
     t.match(await raw.next(), { kind: FRAME.goodbye });
     raw = await rawProducer(t, auditd, "c");
     raw.socket.destroy();
-    await once(raw.socket, "close");
+    await untilClosed(raw.socket);
     const old = new RawProducer(auditd.socket("coordinator-gate"));
     t.match(
       await old.hello("b"),
@@ -305,7 +305,7 @@ t.test("no bytes on a socket bring auditd down or into the log unseen", async (t
         boot += 1;
         if (saysHello) await raw.hello(`fuzz-${boot}`);
         raw.socket.end(bytes);
-        await once(raw.socket, "close");
+        await untilClosed(raw.socket);
       },
     ),
     { numRuns: 300 },

@@ -12,6 +12,7 @@ import { AuditdFixture, startedAuditd } from "./helper/auditd-fixture.ts";
 import { jobSubmit, keyList } from "@resontech/audit/testing/event-drafts";
 import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { temporaryFolder } from "@resontech/house/temporary-folder";
+import { untilClosed } from "@resontech/house/until-closed";
 import { verified } from "./helper/verified.ts";
 
 /** A connection that has said hello and reads nothing. */
@@ -22,10 +23,6 @@ async function deaf(t: Test, auditd: AuditdFixture, name: string): Promise<Socke
   await once(socket, "connect");
   socket.write(encodeJsonFrame(FRAME.hello, { v: 1, boot: "b-1", firstPseq: 1 }));
   return socket;
-}
-
-async function untilClosed(socket: Socket): Promise<void> {
-  if (!socket.closed) await once(socket.resume(), "close");
 }
 
 t.test(
@@ -114,7 +111,7 @@ t.test(
       connect(auditd.socket("appliance")).on("error", () => {}),
     );
     await Promise.all(idle.slice(0, 8).map((socket) => once(socket, "connect")));
-    await Promise.all(idle.slice(8).map(untilClosed));
+    await Promise.all(idle.slice(8).map((socket) => untilClosed(socket.resume())));
     t.equal(idle.filter(({ closed }) => !closed).length, 8);
     await using producer = await connectProducer({
       socketPath: auditd.socket("appliance"),

@@ -164,7 +164,7 @@ t.test("the socket is root's alone, and outlives a body without an end", async (
       method: body === null ? "GET" : "POST",
       path: to,
       body,
-      timeoutMs: 30_000,
+      timeoutMs: 60_000,
     });
   const { status, text } = await post(JSON.stringify({ username: "x".repeat(600_000) }));
   t.match({ status, body: JSON.parse(text) }, { status: 413, body: { code: "body_too_large" } });

@@ -83,7 +83,7 @@ t.test("each socket answers its own callers alone", async (t) => {
   for (const path of ["/api/tasks", "/auth/sign-in", "/readyz"])
     t.match(
       await exchangeOnSocket(coordinator.config.controlSocket, {
-        ...{ method: "GET", path, body: null, timeoutMs: 30_000 },
+        ...{ method: "GET", path, body: null, timeoutMs: 60_000 },
         headers: { authorization: `Bearer ${key}` },
       }),
       { status: 404 },

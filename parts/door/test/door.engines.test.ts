@@ -8,7 +8,7 @@ import { ERROR_CATALOGUE } from "@resontech/contracts/error-catalogue";
 import type { TLSSocket } from "node:tls";
 import t from "tap";
 import { makeTestCa } from "@resontech/house/test-ca";
-import { type Answer, ask, exchange, openTls, untilClosed } from "./helper/ask.ts";
+import { type Answer, ask, exchange, openTls, readToEnd } from "./helper/ask.ts";
 import {
   coordinatorAt,
   end,
@@ -371,7 +371,7 @@ t.test("slow headers and slow bodies are ended, and hold nobody up", async (t) =
     const client = await openTls(at);
     client.write(head);
     const drip = setInterval(() => client.write("a"), 500);
-    const text = await untilClosed(client);
+    const text = await readToEnd(client);
     clearInterval(drip);
     ended += 1;
     return text;

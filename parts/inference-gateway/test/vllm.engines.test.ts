@@ -179,7 +179,7 @@ t.test("who hangs up frees the engine at once, in a stream and before it answers
     else await sleep(100);
     asked.destroy();
     if (isReal) await sleep(1_000);
-    else await untilFound("the engine hears of it", () => aborted() > before, 20_000);
+    else await untilFound("the engine hears of it", () => aborted() > before);
     t.match(await askRecorded("chat"), { status: 200 });
   }
   t.ok(Object.values(recorded.freeAfterHangUpS).every((seconds) => seconds < 1));
@@ -191,7 +191,7 @@ t.test("it sleeps where it stands, all of it, and answers as before", async (t) 
   for (const turn of [0, 2, 4]) {
     replica.wish(turn + 1, true);
     await replica.stands("asleep", turn + 1, 20_000);
-    await untilFound("it stops", () => /\) T /.test(stat()), 20_000);
+    await untilFound("it stops", () => /\) T /.test(stat()));
     replica.wish(turn + 2, false);
     await replica.stands("well", turn + 2, 10_000);
     t.equal(steady((await askRecorded("chat")).said), before);

@@ -167,7 +167,7 @@ t.test(
       (await readLeaves(auditd.logDir)).filter((leaf) => leaf.type === type);
     const origin = `box.audit.acme/${auditd.currentSlug}`;
     for (const type of ["privacy.retention", "privacy.spool"])
-      await until(async () => (await said(type)).length > 0, 20_000);
+      await until(async () => (await said(type)).length > 0, 60_000);
     t.equal((await said("privacy.retention")).length, 1, "asked for, and waiting");
     t.match(await said("privacy.spool"), [
       { detail: { origin, segment, reason: "segment_fault", over: false } },

@@ -58,7 +58,7 @@ t.test(
           say(gate, "usr-1", `10.0.${n + at}.1${"x".repeat(200)}`),
         ),
       );
-    await until(async () => (await vault.status()).sealed === count, 20_000);
+    await until(async () => (await vault.status()).sealed === count, 60_000);
     const socket = connect(vault.config.controlSocket);
     socket.on("error", () => {});
     t.teardown(() => socket.destroy());
@@ -96,7 +96,7 @@ t.test("killed at any moment, what retention ends comes to its end once, by itse
     await sleep(round * 40);
     await vault.stop("SIGKILL");
     await vault.start();
-    await until(async () => (await vault.status()).erased === 20 * (round + 1), 20_000);
+    await until(async () => (await vault.status()).erased === 20 * (round + 1), 60_000);
     await until(atRest(vault));
   }
   const isEnded = (phases: string) =>

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
+import { HEADLESS_CHROMIUM } from "@resontech/house/headless-chromium";
 import type { Test } from "tap";
 import { verifierPage } from "../../build/verifier-page.ts";
 import type { Verdict } from "../../src/verdicts.ts";
@@ -73,7 +74,7 @@ export class OpenedPage {
 export async function startedBrowser(t: Test): Promise<Browser> {
   // Chromium's own sandbox does not start for root; what is tested is the page's policy.
   const browser = await chromium.launch({
-    executablePath: "/usr/bin/chromium",
+    executablePath: HEADLESS_CHROMIUM,
     args: ["--no-sandbox"],
   });
   t.teardown(() => browser.close());
@@ -94,6 +95,7 @@ export async function openPage(
   writeFileSync(file, change(HTML));
   const context = await browser.newContext({ offline: isOffline, acceptDownloads: true });
   t.teardown(() => context.close());
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   await page.addInitScript(`globalThis.breaches = [];
     addEventListener("securitypolicyviolation", ({ effectiveDirective }) => breaches.push(effectiveDirective));`);

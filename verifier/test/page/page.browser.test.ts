@@ -17,6 +17,7 @@ import { parseDowntime } from "../../src/completeness/timeline.ts";
 import { exitCode } from "../../src/verdicts.ts";
 import { lacksCounterpart, verify } from "../../src/verify.ts";
 import { keyList } from "@resontech/audit/testing/event-drafts";
+import { untilFound } from "@resontech/house/until-found";
 import { startedAuditd } from "@resontech/auditd/testing/auditd-fixture";
 import { MadeLog, ORIGIN } from "../helper/made-log.ts";
 import { madeRelease, releasesOf } from "../helper/made-release.ts";
@@ -161,11 +162,13 @@ t.test("the page judges as the file does: honest, altered, hostile", async (t) =
   );
 });
 
-/** A disk that is slow: each piece takes its time. */
-async function slowDown(page: Page): Promise<void> {
+/** A disk that is slow: each piece takes its time, or waits for `goOn` of the page. */
+async function slowDown(page: Page, until: "a moment" | "goOn"): Promise<void> {
   await page.evaluate(`const read = Blob.prototype.arrayBuffer;
+    const goneOn = new Promise((resolve) => (globalThis.goOn = resolve));
+    const moment = () => new Promise((resolve) => setTimeout(resolve, 300));
     Blob.prototype.arrayBuffer = async function () {
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await ${until === "goOn" ? "goneOn" : "moment()"};
       return read.call(this);
     };`);
 }
@@ -187,7 +190,7 @@ t.test("a log of auditd itself, with progress, and the proof of one of its entri
   await opened.page.evaluate(`globalThis.told = [];
     new MutationObserver(() => told.push(rate.textContent)).observe(rate, { childList: true });`);
   // A check that ends sooner than the page tells anything tells nothing.
-  await slowDown(opened.page);
+  await slowDown(opened.page, "a moment");
   const chosen = { export: readFileSync(file), policy };
   const report = await opened.check(chosen);
   t.match(report, {
@@ -254,11 +257,12 @@ t.test("a check can be stopped, and the page goes on", async (t) => {
   const { log, archive } = eventfulLog();
   const opened = await openPage(t, browser);
   await opened.choose({ export: archive, policy: log.policy("w1") });
-  await slowDown(opened.page);
+  await slowDown(opened.page, "goOn");
   await opened.page.click("#start");
-  t.ok(await opened.page.isVisible("#progress"));
+  await opened.page.waitForSelector("#progress");
   t.ok(await opened.page.isDisabled("#start"));
   await opened.page.click("#stop");
+  await opened.page.evaluate("goOn()");
   await opened.page.waitForSelector("body[data-state=idle]");
   t.equal(await opened.text("#status"), "Stopped. Nothing was judged.");
   t.equal(await opened.text("#report"), "");
@@ -268,8 +272,8 @@ t.test("what can't be used is said beside its field, and nothing is judged", asy
   const { log, archive } = eventfulLog();
   const opened = await openPage(t, browser);
   await opened.page.click("#start");
+  await opened.page.waitForSelector('#export[aria-invalid="true"]');
   t.match(await opened.text("#export-fault"), /choose an export/);
-  t.equal(await opened.page.getAttribute("#export", "aria-invalid"), "true");
   for (const [name, chosen] of [
     ["nonce", { export: archive, nonce: "00" }],
     ["known", { export: archive, known: [Buffer.from("{}")] }],
@@ -326,8 +330,6 @@ t.test("its policy is in force: no other script runs, and nothing leaves", async
   const { url, reached } = await listeningHost(t);
   const opened = await openPage(t, browser, { isOffline: false });
   await opened.page.evaluate(everyWayOut(url));
-  t.equal(await opened.page.evaluate("globalThis.ran"), undefined);
-  const breaches = await opened.page.evaluate<string[]>("breaches");
   for (const directive of [
     "script-src-elem",
     "img-src",
@@ -337,7 +339,8 @@ t.test("its policy is in force: no other script runs, and nothing leaves", async
     "form-action",
     "connect-src",
   ])
-    t.ok(breaches.includes(directive), `${directive} was refused (${breaches.join(" ")})`);
+    await opened.page.waitForFunction(`breaches.includes("${directive}")`);
+  t.equal(await opened.page.evaluate("globalThis.ran"), undefined);
   t.strictSame(reached, [], "nothing reaches a host that would answer");
 
   const open = await openPage(t, browser, {
@@ -345,7 +348,7 @@ t.test("its policy is in force: no other script runs, and nothing leaves", async
     change: (html) => html.replace(/<meta http-equiv[^>]+>/, ""),
   });
   await open.page.evaluate(everyWayOut(url));
-  t.ok(reached.length >= 5, `without the policy the same attempts get out: ${reached.join(" ")}`);
+  await untilFound("without the policy the same attempts get out", () => reached.length >= 5);
 });
 
 /** A host that counts what comes to it. */
@@ -376,7 +379,7 @@ function everyWayOut(url: string): string {
     form.submit();
     navigator.sendBeacon("${url}/beacon", "x");
     try { new WebSocket("${url.replace("http", "ws")}/socket"); } catch {}
-    fetch("${url}/fetch").catch(() => {}).then(() => new Promise((resolve) => setTimeout(resolve, 200)));`;
+    fetch("${url}/fetch").catch(() => {});`;
 }
 
 t.test("the report can be saved, and is a known checkpoint of the next check", async (t) => {
@@ -422,7 +425,7 @@ t.test(
     await page.focus("#nonce");
     await page.keyboard.press("Enter");
     await page.waitForSelector("#json", { state: "attached" });
-    t.equal(await page.evaluate("document.activeElement.id"), "report");
+    await page.waitForSelector("#report:focus");
     t.match(
       await page.getAttribute("svg[role=img]", "aria-label"),
       /log: 1 interruptions; witnesses: 1 interruptions; p: 1 interruptions/,

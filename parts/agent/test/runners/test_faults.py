@@ -1,10 +1,9 @@
 """What hostile and broken jobs do to whole attempts on real NVFlare (federation.py): how sites end, what becomes of updates."""
 
 import json
-import time
 import unittest
 
-from test_attempts import SOURCE, TIMEOUT_S, AttemptTest, fed_avg
+from test_attempts import SOURCE, AttemptTest, fed_avg
 
 # One site trains, each of the others leaves in its own way.
 LEAVING = SOURCE + '''
@@ -102,7 +101,6 @@ class LeavingSites(FaultTest):
     rounds = 2
 
     def test_each_end_of_a_site_is_told_by_it_and_the_quorum_carries_the_job(self):
-        began = time.monotonic()
         federation = self.begin(LEAVING, change=quorum_of_one)
         for site, words in (
             ("site-2", "left the run: SystemExit: 0"),
@@ -116,7 +114,6 @@ class LeavingSites(FaultTest):
                 self.assertIn("on the way out", failed["detail"])
         self.assertIn("Segmentation fault", federation.events("site-4")[-1]["detail"])
         self.assertEqual(self.end(federation), 0, federation.log("server")[-3000:])
-        self.assertLess(time.monotonic() - began, TIMEOUT_S)
         self.assertEqual([line["sites"] for line in self.rounds_in_metrics(federation)], [["site-1"], ["site-1"]])
         self.assertEqual(self.warnings(federation), {(site, "not-heard") for site in self.sites[1:]})
 
@@ -218,6 +215,7 @@ def fl_train(model, env, out_dir, logger=None):
         signal.signal(signal.SIGTERM, told)
     logger("RT_METRIC " + json.dumps({"waits": True}))
     time.sleep(120)
+    print("waited to the end", flush=True)
     return train(model, env, out_dir, logger)
 '''
 
@@ -229,13 +227,12 @@ class Cancelled(FaultTest):
     def test_sigterm_aborts_the_job_reaches_the_users_handler_and_leaves_no_process(self):
         federation = self.begin(TOLD)
         self.until(lambda: federation.kinds("server").count("metric") == len(self.sites), federation)
-        began = time.monotonic()
         members = ("server", *self.sites)
         for member in members:
             federation.terminate(member)
         self.assertEqual([self.end(federation, member) for member in members], [143] * len(members))
-        self.assertLess(time.monotonic() - began, 12)
         self.assertIn("saved before the end", federation.log("site-1"))
+        self.assertNotIn("waited to the end", "".join(map(federation.log, members)))
         for member in members:
             self.assertNotIn("failed", federation.kinds(member))
             self.assertEqual(federation.inside(member), [])

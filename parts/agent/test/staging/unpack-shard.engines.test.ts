@@ -19,7 +19,7 @@ async function unpack(t: Test, zip: Uint8Array, maxBytes = MIB, input: Partial<F
   const counts: number[] = [];
   const told = { onBytes: () => undefined, onFiles: (files: number) => counts.push(files) };
   const object = { target: "a.zip", sizeBytes: zip.length, etag: '"1-2"', ...input };
-  await unpackShard(server.source, object, out, maxBytes, told, AbortSignal.timeout(30_000));
+  await unpackShard(server.source, object, out, maxBytes, told, AbortSignal.timeout(60_000));
   return { out, counts, requests: server.requests };
 }
 
@@ -174,7 +174,7 @@ t.test(
       sizeBytes: zip.length,
       etag: createHash("md5").update(zip).digest("hex"),
     };
-    await unpackShard(server.source, object, out, 8 * MIB, told, AbortSignal.timeout(30_000));
+    await unpackShard(server.source, object, out, 8 * MIB, told, AbortSignal.timeout(60_000));
     t.ok(readFileSync(join(out, "a")).equals(text));
     t.ok(readFileSync(join(out, "b")).equals(noise));
     t.equal(readFileSync(join(out, "c"), "utf8"), "end");

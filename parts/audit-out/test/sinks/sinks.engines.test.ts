@@ -362,7 +362,7 @@ t.test(
     await at.server.listen(at.receiver);
     const exporting = await Exporting.of(t, () => toSyslog(at));
     await exporting.log.append(keyLists(5));
-    await until(() => exporting.sink.status.state === "failing", 15_000);
+    await until(() => exporting.sink.status.state === "failing", 60_000);
     t.match(exporting.sink.status, { cursor: null, lag: 5, error: /did not close/ });
     at.server.isMute = false;
     await exporting.done();

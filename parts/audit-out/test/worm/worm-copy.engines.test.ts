@@ -30,7 +30,7 @@ const never = new AbortController().signal;
 const call = (store: S3Store, options: S3Call): Promise<S3Answer> => callS3(store, options, never);
 
 const untilThere = (store: S3Store, key: string): Promise<void> =>
-  until(async () => (await call(store, { method: "GET", key })).status === 200, 30_000);
+  until(async () => (await call(store, { method: "GET", key })).status === 200, 60_000);
 
 class Copying {
   readonly facts: OwnFact[] = [];

@@ -57,7 +57,7 @@ async function serve(t: Test) {
       request: object,
     ): Promise<{ ok: boolean; error?: { code: string } }> => {
       const answer = await connection.request(agentSubject(node, verb), JSON.stringify(request), {
-        timeout: 20_000,
+        timeout: 120_000,
       });
       return answer.json();
     };

@@ -1,10 +1,10 @@
-import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { FrontAnswer } from "@resontech/contracts/s3-front-protocol";
+import { untilClosed } from "@resontech/house/until-closed";
 import { pino } from "pino";
 import t from "tap";
 import { COORDINATOR, S3_FRONT } from "../../src/authorization/caller.ts";
@@ -192,7 +192,7 @@ t.test(
     ]) {
       const socket = connect(path);
       socket.write(`${line}\n`);
-      await once(socket.resume(), "close");
+      await untilClosed(socket.resume());
     }
     t.equal(statSync(path).mode & 0o777, 0o660);
     mkdirSync(join(dir, "open"));

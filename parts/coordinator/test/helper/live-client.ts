@@ -52,7 +52,7 @@ export class LiveClient implements Disposable {
   }
 
   /** The first answer that is so, among those that came and those that come. */
-  async heard(isIt: (answer: LiveAnswer) => boolean, withinMs = 10_000): Promise<LiveAnswer> {
+  async heard(isIt: (answer: LiveAnswer) => boolean, withinMs = 60_000): Promise<LiveAnswer> {
     const deadline = AbortSignal.timeout(withinMs);
     for (;;) {
       const found = this.told.find(isIt);
@@ -69,7 +69,7 @@ export class LiveClient implements Disposable {
   }
 
   /** How the server ended the connection. @throws when it has not within the time. */
-  async closed(withinMs = 20_000): Promise<{ code: number; reason: string }> {
+  async closed(withinMs = 60_000): Promise<{ code: number; reason: string }> {
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(
       () => late.reject(new Error(`still open after ${withinMs} ms, told ${this.told.length}`)),

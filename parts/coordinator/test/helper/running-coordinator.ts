@@ -311,7 +311,7 @@ export class RunningCoordinator implements AsyncDisposable {
     const seal = new Seal(Buffer.from(readFileSync(keyFile, "utf8"), "base64url"));
     const cookie = randomBytes(32).toString("base64url");
     const at = Date.now();
-    const db = new Database(this.config.databaseFile, { timeout: 5_000 });
+    const db = new Database(this.config.databaseFile, { timeout: 60_000 });
     try {
       insertSession(db, {
         hash: createHash("sha256").update(cookie).digest(),
@@ -332,7 +332,7 @@ export class RunningCoordinator implements AsyncDisposable {
 
   /** All that the user holds on the whole appliance from now on. */
   giveRoles(userId: string, roles: readonly ApplianceRole[]): void {
-    const db = new Database(this.config.databaseFile, { timeout: 5_000 });
+    const db = new Database(this.config.databaseFile, { timeout: 60_000 });
     try {
       db.transaction(() => setRoles(db, userId, roles)).immediate();
     } finally {

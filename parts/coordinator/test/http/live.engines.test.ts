@@ -155,7 +155,7 @@ t.test(
       using live = await open({ cookie: cookie["cookie"]!, origin });
       live.say({ op: "hello", csrf: cookie["x-rt-csrf"]! });
       await live.heard(({ op }) => op === "ready");
-      const db = new Database(running.config.databaseFile, { timeout: 5_000 });
+      const db = new Database(running.config.databaseFile, { timeout: 60_000 });
       change(db);
       db.close();
       t.match(await live.closed(), { code: 4401 });
@@ -170,7 +170,7 @@ t.test("a key that is revoked ends its connection", async (t) => {
   using live = await open(bearer);
   live.say({ op: "hello" });
   await live.heard(({ op }) => op === "ready");
-  const db = new Database(running.config.databaseFile, { timeout: 5_000 });
+  const db = new Database(running.config.databaseFile, { timeout: 60_000 });
   db.prepare("UPDATE platform_keys SET revoked_at = 1").run();
   db.close();
   t.match(await live.closed(), { code: 4401 });

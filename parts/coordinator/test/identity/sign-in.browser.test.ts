@@ -26,7 +26,7 @@ t.test("a researcher signs in through Keycloak's page and sees who one is", asyn
   const anna = await house.addAccount("anna");
   const page = await freshPage();
   await page.goto(`${house.origin}/dashboard/jobs/nothing-there`);
-  t.match(page.url(), /\/realms\/resontech\/protocol\/openid-connect\/auth/);
+  await page.waitForURL(/\/realms\/resontech\/protocol\/openid-connect\/auth/);
   await fillPassword(page, anna.username, anna.password);
   await page.waitForURL(`${house.origin}/dashboard/jobs/nothing-there`);
   t.match(await page.getByRole("alert").textContent(), /there is no such task/);

@@ -11,6 +11,7 @@ import {
   type UsageRow,
 } from "@resontech/contracts/gateway-numbers";
 import type { CallCounts, Route } from "@resontech/contracts/inference-routes";
+import { untilClosed } from "@resontech/house/until-closed";
 import { fastify } from "fastify";
 import t, { type Test } from "tap";
 import { GatewayReports } from "../../src/inference/gateway-reports.ts";
@@ -109,7 +110,7 @@ t.test("who says what is no report is cut off", async (t) => {
   for (const line of ["{\n", "[]\n", "\n", counts({ queued: -1 })]) {
     const { socket } = await gateway();
     socket.write(line);
-    await once(socket, "close");
+    await untilClosed(socket);
   }
   t.equal(reports.of("d", clock.now), null);
 });
@@ -148,7 +149,7 @@ t.test("keys go out with the routes; numbers and usage come in, whole lines each
   await until(() => kept.length === 3);
   t.same(numbers.all(clock.now).get("d"), counted);
   isFull = true;
-  const closed = once(socket, "close");
+  const closed = untilClosed(socket);
   socket.write(`${JSON.stringify({ usage: [row] })}\n`);
   await closed;
   t.equal(kept.length, 3);

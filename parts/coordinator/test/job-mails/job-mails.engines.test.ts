@@ -55,7 +55,7 @@ t.test("everybody sets the own wishes, of jobs that one may read", async (t) => 
   t.teardown(() => coordinator[Symbol.asyncDispose]());
   const made = (username: string) => coordinator.control("add-user", { username });
   const [anna, bert] = [await made("anna"), await made("bert")];
-  const db = new Database(coordinator.config.databaseFile, { timeout: 5_000 });
+  const db = new Database(coordinator.config.databaseFile, { timeout: 60_000 });
   t.teardown(() => db.close());
   const project = db.prepare("SELECT id FROM projects WHERE owner_id = ?").pluck().get(anna.userId);
   insertJob(db, { id: "job-1", user: anna.userId, project: String(project), endedAt: 5 });

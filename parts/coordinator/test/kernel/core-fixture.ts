@@ -261,7 +261,7 @@ export class CoreFixture {
 export async function eventually<T>(
   ask: () => T | null | Promise<T | null>,
   what: string,
-  limitMs = 10_000,
+  limitMs = 60_000,
 ): Promise<T> {
   for (const end = Date.now() + limitMs; Date.now() < end; ) {
     const answer = await ask();

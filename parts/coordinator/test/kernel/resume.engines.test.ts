@@ -166,7 +166,7 @@ t.test(
     });
 
     await t.test("of a job that has ended nothing is kept", async (t) => {
-      await eventually(async () => ((await kept()).length === 0 ? true : null), "removed", 5_000);
+      await eventually(async () => ((await kept()).length === 0 ? true : null), "removed");
       t.equal(fixture.core.read.prepare("SELECT count(*) FROM checkpoints").pluck().get(), 0);
     });
     t.same(fixture.errors, []);

@@ -111,7 +111,7 @@ export class ScriptedAgent {
     const message = await this.connection.request(
       agentSubject(this.node, verb),
       JSON.stringify(request),
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     );
     const reply = message.json<
       { ok: true } | { ok: false; error: { code: string; message: string } }

@@ -70,7 +70,7 @@ t.test("what members and nodes use is read as curves, by whom it concerns", asyn
   await agent.bringUp(members);
   const held = members.map(({ member, fence }) => ({ member, fence }));
   // No image of the test is for an accelerator: a slot is called one once its member runs.
-  const db = new Database(coordinator.config.databaseFile, { timeout: 5_000 });
+  const db = new Database(coordinator.config.databaseFile, { timeout: 60_000 });
   db.exec("UPDATE workers SET kind = 'gpu' WHERE id = 'node-a-0'");
   db.close();
   const sites = held.map(({ member }) => member.slice(`${id}-a1-`.length));

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { request } from "node:https";
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from "node:tls";
+import { untilClosed } from "@resontech/house/until-closed";
 
 export type Answer = { status: number; headers: IncomingHttpHeaders; body: string };
 
@@ -44,13 +45,12 @@ export async function exchange(
 ): Promise<string> {
   const socket = await openTls(door);
   socket.write(bytes);
-  return await untilClosed(socket);
+  return await readToEnd(socket);
 }
 
-export async function untilClosed(socket: TLSSocket): Promise<string> {
+export async function readToEnd(socket: TLSSocket): Promise<string> {
   let text = "";
   socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-  socket.on("error", () => {});
-  await once(socket, "close");
+  await untilClosed(socket);
   return text;
 }

@@ -13,7 +13,7 @@ const identity = {
   cert: readFileSync(pki.serverCertFile, "utf8"),
   key: readFileSync(pki.serverKeyFile, "utf8"),
 };
-const signal = AbortSignal.timeout(20_000);
+const signal = AbortSignal.timeout(120_000);
 
 async function worldOf(
   t: Test,

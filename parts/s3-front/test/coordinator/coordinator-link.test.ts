@@ -5,6 +5,7 @@ import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { untilClosed } from "@resontech/house/until-closed";
 import t, { type Test } from "tap";
 import { CoordinatorLink, CoordinatorUnavailable } from "../../src/coordinator/coordinator-link.ts";
 import { Directory } from "../../src/coordinator/directory.ts";
@@ -90,7 +91,7 @@ t.test("whose a key pair was is forgotten when the coordinator says that it is g
   await directory.principal("RT1");
   await directory.principal("RT2");
   t.equal(questions(), 3, "that one alone is asked for again");
-  const ended = once(socket!, "close");
+  const ended = untilClosed(socket!);
   socket!.destroy();
   await ended;
   // The link may not have seen the end yet.

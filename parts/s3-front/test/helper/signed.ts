@@ -51,7 +51,7 @@ export class RawConnection {
   }
 
   /** Resolves once what was received matches, or the connection has ended. */
-  async until(pattern: RegExp, timeoutMs = 5_000): Promise<string> {
+  async until(pattern: RegExp, timeoutMs = 60_000): Promise<string> {
     for (
       const deadline = Date.now() + timeoutMs;
       !pattern.test(this.received) && !this.isClosed && Date.now() < deadline;

@@ -7,6 +7,7 @@ import { pino } from "pino";
 import t, { type Test } from "tap";
 import { ClientBridge } from "../../../../src/substrate/container-host/network/client-bridge.ts";
 import { ServerBridge } from "../../../../src/substrate/container-host/network/server-bridge.ts";
+import { untilClosed } from "@resontech/house/until-closed";
 import { untilFound } from "@resontech/house/until-found";
 import { TestPki } from "@resontech/house/test-pki";
 import { freePort } from "@resontech/house/free-port";
@@ -140,7 +141,7 @@ t.test(
     first.write("one");
     t.equal(String((await once(first, "data"))[0]), "one");
     server.admit([]);
-    await once(first.resume(), "close");
+    await untilClosed(first.resume());
     const refused = await enter(inner);
     t.match(
       await once(refused.resume(), "error"),
@@ -189,7 +190,7 @@ t.test(
     const socket = await enter(inner);
     const heard: unknown[] = [];
     socket.on("data", (chunk) => heard.push(chunk)).on("error", () => undefined);
-    await new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    await untilClosed(socket);
     t.same(heard, []);
     t.ok(lines.some((line) => line.includes("another certificate")));
   },
@@ -201,7 +202,7 @@ t.test("nobody but a container of the job's network is led to its server", async
     connections += 1;
     socket.end("secret");
   });
-  await once((await enter(inner)).resume(), "close");
+  await untilClosed((await enter(inner)).resume());
   const before = connections;
   for (const [who, localAddress] of [
     ["the host itself", HOST],
@@ -210,10 +211,10 @@ t.test("nobody but a container of the job's network is led to its server", async
     const heard: unknown[] = [];
     const socket = connect({ port: inner, host: HOST, localAddress });
     socket.on("data", (chunk) => heard.push(chunk)).on("error", () => undefined);
-    await new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    await untilClosed(socket);
     t.strictSame(heard, [], who);
   }
-  await once((await enter(inner)).resume(), "close");
+  await untilClosed((await enter(inner)).resume());
   t.equal(connections, before + 1, "the server's agent was asked for the one behind them alone");
   t.equal(lines.filter((line) => line.includes("not_of_this_network")).length, 1, "told once");
 });
@@ -231,11 +232,11 @@ t.test("strangers and connections are bounded; a refusal is told once", async (t
   );
   let closed = 0;
   for (const stranger of strangers) stranger.once("close", () => (closed += 1));
-  await untilFound("a third of them is gone", () => closed === 32, 5_000).catch(() =>
+  await untilFound("a third of them is gone", () => closed === 32).catch(() =>
     t.comment(`${closed} are`),
   );
-  const late = connect({ port: outer, host: HOST }).on("error", () => undefined);
-  await new Promise<void>((resolve) => late.resume().once("close", () => resolve()));
+  const late = connect({ port: outer, host: HOST });
+  await untilClosed(late.resume());
   t.equal(closed, 32, "the others may still say who they are");
   for (const stranger of strangers) stranger.destroy();
 
