@@ -227,10 +227,11 @@ t.test("a log shows the job's code first, and a link leads to one line", async (
   await page.getByLabel("Wrap lines").check();
   await shot(page, "logs");
   await page.getByLabel("Wrap lines").uncheck();
-  await page.getByLabel("Show").selectOption("warning");
+  const show = page.getByRole("group", { name: "What is shown" }).getByRole("combobox");
+  await show.selectOption("warning");
   await log.getByText("slow network").waitFor();
   t.equal(await log.getByText("epoch of site-1").count(), 0);
-  await page.getByLabel("Show").selectOption("debug");
+  await show.selectOption("debug");
   await log.focus();
   await log.evaluate((frame: { scrollTop: number }) => {
     frame.scrollTop = 0;
