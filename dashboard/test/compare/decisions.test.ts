@@ -52,7 +52,7 @@ t.test("curves of jobs lie over one another, as the mean of sites or site by sit
     each?.plot.curves.map(({ label, hue }) => [label, hue]),
     [
       ["a, s1", 0],
-      ["a, s2", 0],
+      ["a, s2", 6],
       ["b, s1", 1],
     ],
   );

@@ -14,6 +14,7 @@ import { inUnit } from "../../ui/chart/units.ts";
 import { countOf } from "../../ui/count-of.ts";
 import { Ago, Lasted } from "../../ui/instant.tsx";
 import { Empty, Failure, Warning } from "../../ui/notice.tsx";
+import { Panel } from "../../ui/panel.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { State } from "../../ui/state.tsx";
@@ -207,29 +208,30 @@ export function ComparePage() {
         rows={outcome}
         keyOf={({ name }) => name}
       />
-      <h2>What differs</h2>
-      {ids.length === 1 ? (
-        <p>Add a job to see what differs.</p>
-      ) : differing.length === 0 ? (
-        <p>Nothing: the jobs were made of the same.</p>
-      ) : (
-        <Table
-          caption="What differs"
-          columns={columns}
-          rows={differing}
-          keyOf={({ name }) => name}
-        />
-      )}
-      <details>
-        <summary>{countOf(same.length, "thing is", "things are")} the same</summary>
-        <Table
-          caption="What is the same"
-          columns={columns}
-          rows={same}
-          keyOf={({ name }) => name}
-        />
-      </details>
-      <h2>Curves</h2>
+      <Panel title="What differs">
+        {ids.length === 1 ? (
+          <p>Add a job to see what differs.</p>
+        ) : differing.length === 0 ? (
+          <p>Nothing: the jobs were made of the same.</p>
+        ) : (
+          <Table
+            caption="What differs"
+            columns={columns}
+            rows={differing}
+            keyOf={({ name }) => name}
+          />
+        )}
+        <details>
+          <summary>{countOf(same.length, "thing is", "things are")} the same</summary>
+          <Table
+            caption="What is the same"
+            columns={columns}
+            rows={same}
+            keyOf={({ name }) => name}
+          />
+        </details>
+      </Panel>
+      <h2 className={styles["heading"]}>Curves</h2>
       {printed.every(({ series }) => series.length === 0) ? (
         <p>None of these jobs printed a metric.</p>
       ) : (
@@ -283,7 +285,7 @@ export function ComparePage() {
 /** One column for each job, in the order of the address. */
 function columnsOf(labels: readonly string[]): Column<Row>[] {
   return [
-    { title: "Of", of: ({ name }) => <span className={styles["name"]}>{name}</span> },
+    { title: "What", of: ({ name }) => <span className={styles["name"]}>{name}</span> },
     ...labels.map((label, at) => ({
       title: label,
       of: ({ cells }: Row) => <span className={styles["value"]}>{cells[at]}</span>,

@@ -1,5 +1,6 @@
 /** Curves of several jobs laid over one another. Pure. */
 import type { JobHistoryReply, JobMetricsReply } from "@resontech/contracts/http-jobs";
+import { HUES } from "../../ui/chart/hues.ts";
 import { alignedOf, type Line, type Plot } from "../../ui/chart/aligned-of.ts";
 
 type Series = JobMetricsReply["series"][number];
@@ -14,7 +15,7 @@ type ComparedRun = {
 type CurveChoice = { bySite: boolean; byTime: boolean };
 type OverlaidFigure = { title: string; axis: Series["axis"]; plot: Plot };
 
-/** One figure for each metric; what is of one job has one colour in all of them. */
+/** One figure for each metric; what is of one job has one colour in all of them, and its sites have dashes of their own. */
 export function overlaidFigures(
   runs: readonly ComparedRun[],
   { bySite, byTime }: CurveChoice,
@@ -32,7 +33,14 @@ export function overlaidFigures(
       return linesOf(run.label, own, bySite).map((line) => ({ ...line, job }));
     });
     const { places, curves } = alignedOf(lines);
-    const plot = { places, curves: curves.map((curve, at) => ({ ...curve, hue: lines[at]!.job })) };
+    const sitesBefore = (at: number) => at - lines.findIndex(({ job }) => job === lines[at]!.job);
+    const plot = {
+      places,
+      curves: curves.map((curve, at) => ({
+        ...curve,
+        hue: lines[at]!.job + HUES * sitesBefore(at),
+      })),
+    };
     return { title, axis: found[0]!.series.axis, plot };
   });
 }

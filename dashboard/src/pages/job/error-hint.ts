@@ -2,5 +2,8 @@
 
 /** The API's field `detail` is the text below the hint. */
 export function errorHint(hint: string): string {
-  return hint.replace(/ in `detail`/g, " below").replace(/`detail` /g, "the text below ");
+  return hint
+    .replace("state estimatedMemoryMb", "ask for more memory")
+    .replace(/ in `detail`/g, " below")
+    .replace(/`detail` /g, "the text below ");
 }

@@ -45,6 +45,10 @@ export function Chart({
   const drawn = useRef<Plot | null>(null);
   const { key, height, zoom, setZoom } = useChartGroup();
   const isDark = useSyncExternalStore(watchScheme, () => SCHEME.matches);
+  // Before a chart is made: other curves make another one, which is of these.
+  useEffect(() => {
+    shown.current = { plot, marks };
+  }, [plot, marks]);
   const names = plot.curves.map((curve) => `${curve.label}\t${curve.isLimit === true}`).join("\n");
   useEffect(() => {
     const element = place.current;
@@ -101,7 +105,6 @@ export function Chart({
     // Its curves are the same as long as their names are; their values are set below.
   }, [names, unit, axis, height, key, setZoom, values, isDark]);
   useEffect(() => {
-    shown.current = { plot, marks };
     const chart = made.current;
     if (chart === null) return;
     // Whatever was just made has them already.

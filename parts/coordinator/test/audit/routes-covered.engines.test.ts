@@ -130,13 +130,17 @@ const DRIVES: Record<string, () => Promise<number>> = {
   "POST /api/tasks/{id}/variants": async () => {
     const { id } = (await submitted(`${CANARY}-f`)).body;
     await call("POST", `/api/tasks/${id}/cancel`);
-    return (await call("POST", `/api/tasks/${id}/variants`, { timeLimitMinutes: 5 })).status;
+    const made = await call("POST", `/api/tasks/${id}/variants`, { timeLimitMinutes: 5 });
+    // Workers are for the job whose logs are read.
+    await call("POST", `/api/tasks/${made.body["id"]}/cancel`);
+    return made.status;
   },
   "POST /api/jobs/{id}/download": async () => {
     const { id } = (await submitted(`${CANARY}-g`)).body;
     const inputs = await call("GET", `/api/jobs/${id}/inputs`);
     const [input] = inputs.body as unknown as { key: string; versionId: string }[];
     const { key, versionId } = input!;
+    await call("POST", `/api/tasks/${id}/cancel`);
     return (await call("POST", `/api/jobs/${id}/download`, { key, versionId })).status;
   },
   "DELETE /api/tasks/{id}/outputs": async () => {

@@ -1,7 +1,10 @@
 /** A task like an earlier one, and the files that either was made of: by version, whatever lies in the folder now. */
 import type { JobParametersReply } from "@resontech/contracts/http-jobs";
 import { fetchWithCa } from "@resontech/house/fetch-with-ca";
+import Database from "better-sqlite3";
 import t from "tap";
+import { setLeavesByApproval } from "../../src/storage/export-grants.ts";
+import { joinAgent } from "../helper/join-agent.ts";
 import { RunningCoordinator } from "../helper/running-coordinator.ts";
 import { goodBody, goodFiles, upload } from "../helper/workspace.ts";
 
@@ -132,3 +135,31 @@ t.test("a file of a job is read in the job's version, and no other file is", asy
       body: { code: "not_found" },
     });
 });
+
+t.test(
+  "a model of a job leaves by no URL where the project's outputs leave by approval",
+  async (t) => {
+    const agent = await joinAgent(running, "node-a", 2);
+    t.teardown(() => agent.close());
+    await agent.beat([]);
+    const members = await agent.desiredOf(first, 3);
+    await agent.bringUp(members);
+    const key = "model_out/checkpoint.pt";
+    const { versionId } = await agent.upload(members[0]!, key, "weights");
+    const file = { key: `jobs/digits/${key}`, versionId };
+    t.equal((await post(`/api/jobs/${first}/download`, file)).status, 200);
+    const db = new Database(running.config.databaseFile, { timeout: 5_000 });
+    t.teardown(() => db.close());
+    setLeavesByApproval(db, ada.project, true);
+    t.match(await post(`/api/jobs/${first}/download`, file), {
+      status: 403,
+      body: { code: "export_controlled" },
+    });
+    const [input] = (await parametersOf(first)).inputs;
+    t.match(
+      await post(`/api/jobs/${first}/download`, { key: input!.key, versionId: input!.versionId }),
+      { status: 200 },
+      "what the project uploaded is its own",
+    );
+  },
+);
