@@ -1,6 +1,6 @@
 import type { ObjectsReply } from "@resontech/contracts/http-storage";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { useMay } from "../../api/session.ts";
@@ -9,7 +9,7 @@ import { Button } from "../../ui/button.tsx";
 import { At } from "../../ui/instant.tsx";
 import { Empty, Failure } from "../../ui/notice.tsx";
 import { Opener } from "../../ui/opener.tsx";
-import { Row } from "../../ui/panel.tsx";
+import { PanelGrid, Row } from "../../ui/panel.tsx";
 import { Question } from "../../ui/question.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
@@ -28,7 +28,16 @@ type Entry =
   | ({ kind: "object" } & ObjectsReply["objects"][number]);
 
 /** One folder of the bucket: folders first, each object opens in place. */
-export function Folder({ project, prefix }: { project: string; prefix: string }) {
+export function Folder({
+  project,
+  prefix,
+  children,
+}: {
+  project: string;
+  prefix: string;
+  /** Panels beside the one that uploads. */
+  children: ReactNode;
+}) {
   const client = useQueryClient();
   const mayWrite = useMay("bucket.write");
   const queryKey = ["objects", project, prefix];
@@ -149,7 +158,10 @@ export function Folder({ project, prefix }: { project: string; prefix: string })
           <Button onPress={() => void folder.fetchNextPage()}>More</Button>
         </div>
       ) : null}
-      {mayWrite ? <PutFiles project={project} prefix={prefix} onDone={changed} /> : null}
+      <PanelGrid>
+        {mayWrite ? <PutFiles project={project} prefix={prefix} onDone={changed} /> : null}
+        {children}
+      </PanelGrid>
       <Question
         title={`Remove ${leaving ?? ""}?`}
         act="Remove"

@@ -43,8 +43,9 @@ export function StoragePage() {
         }
       />
       <BucketFill project={project} />
-      <Folder key={`${project} ${prefix}`} project={project} prefix={prefix} />
-      <KeyPair project={project} />
+      <Folder key={`${project} ${prefix}`} project={project} prefix={prefix}>
+        <KeyPair project={project} />
+      </Folder>
     </>
   );
 }
