@@ -1,6 +1,6 @@
 import type { ObjectsReply } from "@resontech/contracts/http-storage";
-import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { Link } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { useMay } from "../../api/session.ts";
@@ -9,7 +9,7 @@ import { Button } from "../../ui/button.tsx";
 import { At } from "../../ui/instant.tsx";
 import { Empty, Failure } from "../../ui/notice.tsx";
 import { Opener } from "../../ui/opener.tsx";
-import { PanelGrid, Row } from "../../ui/panel.tsx";
+import { Row } from "../../ui/panel.tsx";
 import { Question } from "../../ui/question.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
@@ -18,7 +18,7 @@ import { Crumbs } from "./crumbs.tsx";
 import { download } from "./download.ts";
 import { ObjectDetails } from "./object-details.tsx";
 import { orUnmade } from "./or-unmade.ts";
-import { PutFiles } from "./put-files.tsx";
+import { useChanged } from "./use-changed.ts";
 import { useSizes } from "./use-sizes.ts";
 import { ZipFolder } from "./zip-folder.tsx";
 import styles from "./storage.module.css";
@@ -28,17 +28,7 @@ type Entry =
   | ({ kind: "object" } & ObjectsReply["objects"][number]);
 
 /** One folder of the bucket: folders first, each object opens in place. */
-export function Folder({
-  project,
-  prefix,
-  children,
-}: {
-  project: string;
-  prefix: string;
-  /** Panels beside the one that uploads. */
-  children: ReactNode;
-}) {
-  const client = useQueryClient();
+export function Folder({ project, prefix }: { project: string; prefix: string }) {
   const mayWrite = useMay("bucket.write");
   const queryKey = ["objects", project, prefix];
   const [leaving, setLeaving] = useState<string | null>(null);
@@ -56,11 +46,7 @@ export function Folder({
     // To list a bucket is a fact of the audit log: nothing asks again by itself.
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const changed = async () => {
-    await client.invalidateQueries({ queryKey });
-    await client.invalidateQueries({ queryKey: ["sizes", project] });
-    await client.invalidateQueries({ queryKey: ["usage", project] });
-  };
+  const changed = useChanged(project);
   const fetchIt = useAction(async (key: string) => await download(key, project));
   const remove = useAction(async (key: string) => {
     await ask("DELETE", "/api/users/storage/objects", { query: { key }, project });
@@ -158,10 +144,6 @@ export function Folder({
           <Button onPress={() => void folder.fetchNextPage()}>More</Button>
         </div>
       ) : null}
-      <PanelGrid>
-        {mayWrite ? <PutFiles project={project} prefix={prefix} onDone={changed} /> : null}
-        {children}
-      </PanelGrid>
       <Question
         title={`Remove ${leaving ?? ""}?`}
         act="Remove"
