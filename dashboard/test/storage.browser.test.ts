@@ -64,7 +64,7 @@ t.test(
 
     const [download] = await Promise.all([
       page.waitForEvent("download"),
-      page.getByRole("button", { name: "Download study/results/ as one archive" }).click(),
+      page.getByRole("button", { name: "Download as zip: study/results/" }).click(),
     ]);
     t.equal(download.suggestedFilename(), "results.zip");
     const files = unzipSync(readFileSync(await download.path()));

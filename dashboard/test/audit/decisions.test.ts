@@ -52,7 +52,7 @@ t.test("a sound answer says how many entries stand in which tree", async (t) => 
   t.match(found, { count: 3, failed: [], isGapless: true, signature: "SELF-ASSERTED" });
   t.equal(
     answerSentence(found),
-    "All 3 entries stand in the log, and the log says what this page shows. The proofs lead to its signed head: 1,500 in 2026.",
+    "All 3 entries stand in the log, and the log says what this page shows. The proofs lead to its signed head: 1,500 entries in 2026.",
   );
   t.match(answerSentence(await check([entry(7)])), /^The entry stands in the log/);
   t.equal((await check([entry(9), entry(7)])).isGapless, false);

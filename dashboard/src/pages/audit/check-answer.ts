@@ -119,7 +119,7 @@ function gaps(entries: readonly FoundEntry[]): number {
 export function answerSentence({ count, failed, shards }: AnswerReport): string {
   if (failed.length > 0)
     return `${failed.length} of ${count} entries do not stand in the log as this page shows them.`;
-  const sizes = shards.map(({ shard, size }) => `${size.toLocaleString("en")} in ${shard}`);
+  const sizes = shards.map(({ shard, size }) => `${size.toLocaleString("en")} entries in ${shard}`);
   const which =
     count === 1 ? "The entry stands" : `All ${count.toLocaleString("en")} entries stand`;
   return `${which} in the log, and the log says what this page shows. The proofs lead to its signed head: ${sizes.join(", ")}.`;

@@ -1,5 +1,5 @@
 import type { ObjectsReply } from "@resontech/contracts/http-storage";
-import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
 import { ask } from "../../api/ask.ts";
@@ -18,7 +18,7 @@ import { Crumbs } from "./crumbs.tsx";
 import { download } from "./download.ts";
 import { ObjectDetails } from "./object-details.tsx";
 import { orUnmade } from "./or-unmade.ts";
-import { PutFiles } from "./put-files.tsx";
+import { useChanged } from "./use-changed.ts";
 import { useSizes } from "./use-sizes.ts";
 import { ZipFolder } from "./zip-folder.tsx";
 import styles from "./storage.module.css";
@@ -29,7 +29,6 @@ type Entry =
 
 /** One folder of the bucket: folders first, each object opens in place. */
 export function Folder({ project, prefix }: { project: string; prefix: string }) {
-  const client = useQueryClient();
   const mayWrite = useMay("bucket.write");
   const queryKey = ["objects", project, prefix];
   const [leaving, setLeaving] = useState<string | null>(null);
@@ -47,11 +46,7 @@ export function Folder({ project, prefix }: { project: string; prefix: string })
     // To list a bucket is a fact of the audit log: nothing asks again by itself.
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const changed = async () => {
-    await client.invalidateQueries({ queryKey });
-    await client.invalidateQueries({ queryKey: ["sizes", project] });
-    await client.invalidateQueries({ queryKey: ["usage", project] });
-  };
+  const changed = useChanged(project);
   const fetchIt = useAction(async (key: string) => await download(key, project));
   const remove = useAction(async (key: string) => {
     await ask("DELETE", "/api/users/storage/objects", { query: { key }, project });
@@ -149,7 +144,6 @@ export function Folder({ project, prefix }: { project: string; prefix: string })
           <Button onPress={() => void folder.fetchNextPage()}>More</Button>
         </div>
       ) : null}
-      {mayWrite ? <PutFiles project={project} prefix={prefix} onDone={changed} /> : null}
       <Question
         title={`Remove ${leaving ?? ""}?`}
         act="Remove"

@@ -5,17 +5,11 @@ import { Failure } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { upload } from "./upload.ts";
+import { useChanged } from "./use-changed.ts";
 
 /** Puts files of the person into the folder that is shown. */
-export function PutFiles({
-  project,
-  prefix,
-  onDone,
-}: {
-  project: string;
-  prefix: string;
-  onDone: () => Promise<void>;
-}) {
+export function PutFiles({ project, prefix }: { project: string; prefix: string }) {
+  const changed = useChanged(project);
   const [sent, setSent] = useState<{ name: string; done: number; size: number } | null>(null);
   const put = useAction(async (files: readonly File[]) => {
     try {
@@ -27,7 +21,7 @@ export function PutFiles({
       }
     } finally {
       setSent(null);
-      await onDone();
+      await changed();
     }
   });
   return (

@@ -1,15 +1,18 @@
 import { useSearchParams } from "wouter";
-import { useSession } from "../../api/session.ts";
+import { useMay, useSession } from "../../api/session.ts";
 import { Empty } from "../../ui/notice.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
+import { PanelGrid } from "../../ui/panel.tsx";
 import { BucketFill } from "./bucket-fill.tsx";
 import { Folder } from "./folder.tsx";
 import { KeyPair } from "./key-pair.tsx";
+import { PutFiles } from "./put-files.tsx";
 import styles from "./storage.module.css";
 
 /** What fills it? */
 export function StoragePage() {
   const { projects } = useSession();
+  const mayWrite = useMay("bucket.write");
   const [search, setSearch] = useSearchParams();
   const project = search.get("project") ?? projects[0]?.id ?? "";
   const prefix = search.get("at") ?? "";
@@ -44,7 +47,10 @@ export function StoragePage() {
       />
       <BucketFill project={project} />
       <Folder key={`${project} ${prefix}`} project={project} prefix={prefix} />
-      <KeyPair project={project} />
+      <PanelGrid>
+        {mayWrite ? <PutFiles project={project} prefix={prefix} /> : null}
+        <KeyPair project={project} />
+      </PanelGrid>
     </>
   );
 }

@@ -29,7 +29,7 @@ export function ZipFolder({ project, prefix }: { project: string; prefix: string
   return (
     <>
       {read === null ? (
-        <Button aria-label={`Download ${prefix} as one archive`} onPress={() => take.run()}>
+        <Button aria-label={`Download as zip: ${prefix}`} onPress={() => take.run()}>
           Download as zip
         </Button>
       ) : (
