@@ -73,7 +73,7 @@ t.test(
     const id = submitted.said.find((line) => line.startsWith("job-")) ?? "";
     const watched = await ran("watch", `resontech jobs watch ${id}`);
     t.equal(watched.code, 0);
-    t.match(watched.said.at(-1), /SUCCEEDED$/);
+    t.match(watched.said.at(-1), /finished$/);
     t.equal((await ran("logs", `resontech jobs logs ${id} --of server --tail 200 >log`)).code, 0);
     t.ok(statSync(join(work, "log")).size > 0);
     const model = "jobs/shell-study/model_out/checkpoint.pt";

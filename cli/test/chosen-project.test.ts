@@ -41,7 +41,8 @@ t.test("what works in one project takes it, and a list of all is cut to it", asy
   // The others name a job, a deployment or a model, which is of one project.
   t.same(taking, [
     ...["submit", "jobs ls", "queue", "infer deploy", "infer ls", "infer usage", "models add"],
-    ...["storage ls", "storage put", "storage get", "storage rm", "storage usage"],
+    ...["storage ls", "storage put", "storage get", "storage rm"],
+    ...["storage versions", "storage restore", "storage usage"],
   ]);
 });
 

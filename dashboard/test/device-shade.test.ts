@@ -1,7 +1,7 @@
 /** What the grid of devices says of one. */
 import t from "tap";
 import {
-  type Device,
+  type FleetDevice,
   deviceLine,
   devicesIn,
   legendOf,
@@ -9,7 +9,7 @@ import {
   shadeOf,
 } from "../src/pages/nodes/device-shade.ts";
 
-const FREE: Device = {
+const FREE: FleetDevice = {
   ...{ worker: "a-0", model: "h100", isHeld: false, unfit: null },
   ...{ usePercent: null, memoryPercent: null, temperatureC: null },
 };

@@ -20,7 +20,8 @@ export const POLICIES = {
   "platform-folders":
     "`model_out/` and `files_out/` in `jobs/`, `logs/` and `ckpt/` are written by the platform alone; a finished job's may be deleted",
   "store-keys": "key pairs of the object store are made and removed by the coordinator alone",
-  "coordinator-copies": "the coordinator's key copies no objects",
+  "coordinator-copies":
+    "the coordinator's key copies a range of a version alone, by its own signature",
   "output-approval":
     "where a project's outputs leave by approval, a member reads the released versions of them alone",
   "output-export":

@@ -1,13 +1,13 @@
 import { zipSync } from "fflate";
 import t from "tap";
 import { commonRoot, foldersOfFiles } from "../../src/pages/job/files/folders-of-files.ts";
-import { npyHeader } from "../../src/pages/job/files/npy-header.ts";
-import { previewKind } from "../../src/pages/job/files/preview-kind.ts";
-import { headerLength, safetensorsHeader } from "../../src/pages/job/files/safetensors-header.ts";
-import { tableRows } from "../../src/pages/job/files/table-text.ts";
-import { elementsOf } from "../../src/pages/job/files/tensor-names.ts";
-import { torchTensors } from "../../src/pages/job/files/torch-pickle.ts";
-import { localHeaderBytes, zipEnd, zipEntries } from "../../src/pages/job/files/zip-entries.ts";
+import { npyHeader } from "../../src/ui/preview/npy-header.ts";
+import { imageType, previewKind } from "../../src/ui/preview/preview-kind.ts";
+import { headerLength, safetensorsHeader } from "../../src/ui/preview/safetensors-header.ts";
+import { tableRows } from "../../src/ui/preview/table-text.ts";
+import { elementsOf } from "../../src/ui/preview/tensor-names.ts";
+import { torchTensors } from "../../src/ui/preview/torch-pickle.ts";
+import { localHeaderBytes, zipEnd, zipEntries } from "../../src/ui/preview/zip-entries.ts";
 
 /** `{"model": OrderedDict(conv.weight, conv.bias as a parameter, steps), "train_conf": …}` as `torch.save` pickles it, with a call of `os.system` in it. */
 const PICKLES = [
@@ -130,6 +130,9 @@ t.test(
       ["m.PT", "x.npz", "a/b.csv", "p.JPG", "log.txt", "requirements", "data.bin"].map(previewKind),
       ["torch", "arrays", "table", "image", "text", "text", null],
     );
+    t.equal(previewKind("drawing.svg"), "text", "a drawing may hold a script");
+    t.equal(imageType("curve.JPG"), "image/jpeg");
+    t.equal(imageType("curve.png"), "image/png");
     const keys = [
       "jobs/d/files_out/logs/a.log",
       "jobs/d/files_out/logs/b.log",

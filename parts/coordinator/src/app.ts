@@ -35,6 +35,7 @@ import { modelRoutes, type ModelRoutesDeps } from "./http/routes/models.ts";
 import { metricsRoutes, type MetricsRoutesDeps } from "./http/routes/metrics.ts";
 import { nodeFileRoutes, type NodeFileRoutesDeps } from "./http/routes/node-files.ts";
 import { nodeAdmissionRoutes, type NodeAdmissionDeps } from "./http/routes/node-admission.ts";
+import { deviceRoutes, type DeviceRoutesDeps } from "./http/routes/devices.ts";
 import { nodeRoutes, type NodeRoutesDeps } from "./http/routes/nodes.ts";
 import { personSessionRoutes } from "./http/routes/person-sessions.ts";
 import { personalDataRoutes } from "./http/routes/personal-data.ts";
@@ -80,6 +81,7 @@ export type AppDeps = AuditDeps &
   DownloadRoutesDeps &
   AuditRoutesDeps &
   NodeRoutesDeps &
+  DeviceRoutesDeps &
   NodeAdmissionDeps &
   ApplianceRoutesDeps &
   InferenceRoutesDeps &
@@ -188,6 +190,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(auditRoutes, deps);
   await app.register(auditQuestionRoutes, deps);
   await app.register(nodeRoutes, deps);
+  await app.register(deviceRoutes, deps);
   await app.register(nodeAdmissionRoutes, deps);
   await app.register(applianceRoutes, deps);
   await app.register(metricsRoutes, deps);

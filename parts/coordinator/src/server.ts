@@ -214,7 +214,6 @@ async function openParts(
       : NodeFiles.ofRelease(config.releaseDir, config.ca.trustFile ?? config.ca.rootCertFile);
   const nodes = {
     list: () => nodeViews.list(),
-    devices: () => nodeViews.devices(),
     find: (node: string) => nodeViews.find(node),
     cordon: (node: string, reason: string | null) => core.cordon(node, reason),
   };
@@ -224,6 +223,7 @@ async function openParts(
     hostFacts,
     metricsTokens: new MetricsTokens(config.metrics?.tokenFiles ?? []),
     nodes,
+    fleetDevices: () => nodeViews.devices(),
     invite: (node, ttlS) => joinTokens.make(node, ttlS),
     joinCommand: (node) => joinCommandFor(node, config, nodeFiles),
     ...{ version: manifest.version, health: () => core.health() },

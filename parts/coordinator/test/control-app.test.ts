@@ -33,7 +33,6 @@ async function openControl(t: Test, overrides: Partial<ControlAppDeps> = {}) {
     users: new UserViews(read, now),
     nodes: {
       list: () => [],
-      devices: () => ({ models: [], nodes: [] }),
       find: () => null,
       cordon: () => {},
     },

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { LEAST_COST_BYTES } from "@resontech/contracts/storage-cost";
 import t from "tap";
+import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { RunningFront } from "./helper/running-front.ts";
 
 const front = await RunningFront.create();
@@ -117,5 +118,52 @@ t.test(
       },
     );
     await store.put(user.bucket, "fits", Buffer.alloc(200 * KIB - usedBytes), "text/plain");
+  },
+);
+
+t.test(
+  "the coordinator copies a part of a version that it names, by its own signature alone",
+  async (t) => {
+    const user = await front.addUser(100 * KIB);
+    const { store } = front;
+    const text = "the model of round 2";
+    const { versionId } = await store.put(user.bucket, "checkpoint", text, "text/plain");
+    const uploadId = await store.createUpload(user.bucket, "model", "text/plain");
+    const source = { key: "checkpoint", versionId, range: { start: 0, end: text.length - 1 } };
+    const etag = await store.copyPart(user.bucket, "model", uploadId, 1, source);
+    await store.completeUpload(user.bucket, "model", uploadId, [{ partNumber: 1, etag }]);
+    t.equal((await store.stat(user.bucket, "model"))?.sizeBytes, text.length);
+
+    // Its key id stands in every URL that it signs: whoever holds one is told nothing of a source.
+    const again = await store.createUpload(user.bucket, "stolen", "text/plain");
+    const url = await store.presignPart(user.bucket, "stolen", again, 1, 60);
+    const refused = /coordinator copies/;
+    for (const from of [
+      `/${user.bucket}/checkpoint?versionId=${versionId}`,
+      `/${user.bucket}/none`,
+    ]) {
+      const answer = await fetchWithCa(front.caPem, url, {
+        method: "PUT",
+        headers: {
+          ...{ "x-amz-copy-source": from, "x-amz-copy-source-range": "bytes=0-4" },
+          "content-length": "0",
+        },
+      });
+      t.equal(answer.status, 403);
+      t.match(await answer.text(), refused, from);
+    }
+    // Without a range or a version the source would be looked at before the engine has checked the signature.
+    const lacking: Record<string, string>[] = [
+      { "x-amz-copy-source": `/${user.bucket}/checkpoint?versionId=${versionId}` },
+      { "x-amz-copy-source": `/${user.bucket}/none`, "x-amz-copy-source-range": "bytes=0-4" },
+    ];
+    for (const headers of lacking)
+      await t.rejects(
+        front.transport.send({
+          ...{ method: "PUT", path: [user.bucket, "stolen"], headers },
+          query: { uploadId: again, partNumber: "1" },
+        }),
+        { code: "AccessDenied", message: refused },
+      );
   },
 );

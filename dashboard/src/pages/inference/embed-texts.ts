@@ -2,7 +2,7 @@
 import { INFERENCE_PATH } from "@resontech/contracts/http-inference";
 import { OPENAI_PATH } from "@resontech/contracts/openai-surface";
 import { asProblem } from "../../api/problem.ts";
-import { refusalOf } from "./predict.ts";
+import { predictRefusal } from "./predict.ts";
 
 /** @throws Problem */
 export async function embedTexts(
@@ -24,7 +24,7 @@ export async function embedTexts(
     throw asProblem(error);
   }
   const text = await answer.text();
-  if (!answer.ok) throw refusalOf(answer, text);
+  if (!answer.ok) throw predictRefusal(answer, text);
   const { data } = JSON.parse(text) as { data: { index: number; embedding: number[] }[] };
   return data.toSorted((a, b) => a.index - b.index).map(({ embedding }) => embedding);
 }

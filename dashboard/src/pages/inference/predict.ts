@@ -25,7 +25,7 @@ export async function predict(
     throw asProblem(error);
   }
   const text = await answer.text();
-  if (!answer.ok) throw refusalOf(answer, text);
+  if (!answer.ok) throw predictRefusal(answer, text);
   const shown = indented(text);
   return {
     ...{ text: shown.slice(0, MOST_SHOWN), isCut: shown.length > MOST_SHOWN },
@@ -38,7 +38,7 @@ export function contentTypeOf(type: string): string {
   return /^(image|video|audio)\//.test(type) ? type : "application/octet-stream";
 }
 
-export function refusalOf(answer: Response, text: string): Problem {
+export function predictRefusal(answer: Response, text: string): Problem {
   const said = errorIn(text);
   const after = answer.headers.get("retry-after");
   return new Problem({

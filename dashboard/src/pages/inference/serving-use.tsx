@@ -4,7 +4,7 @@ import { ask } from "../../api/ask.ts";
 import { asProblem } from "../../api/problem.ts";
 import { ChartFigure } from "../../ui/chart/chart-figure.tsx";
 import { ChartGroup } from "../../ui/chart/chart-group.tsx";
-import { Choice } from "../../ui/choice.tsx";
+import { WordChoice } from "../../ui/word-choice.tsx";
 import { zoneName } from "../../ui/instants.ts";
 import { Empty, Failure, Warning } from "../../ui/notice.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
@@ -33,7 +33,7 @@ export function ServingUse({ id }: { id: string }) {
     refetchInterval: ASKED_EVERY_MS,
     placeholderData: (before) => before,
   });
-  const choice = <Choice label="Time shown" options={SPANS} chosen={span} onChoose={setSpan} />;
+  const choice = <WordChoice label="Time shown" options={SPANS} chosen={span} onChoose={setSpan} />;
   if (use.isPending) return <Skeleton rows={4} />;
   if (use.isError) {
     const { code, message, hint } = asProblem(use.error);

@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "wouter";
 import { ask } from "../../api/ask.ts";
-import { Choice } from "../../ui/choice.tsx";
+import { WordChoice } from "../../ui/word-choice.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import {
-  type Device,
+  type FleetDevice,
   deviceLine,
   devicesIn,
   GRID_MEASURES,
@@ -53,7 +53,7 @@ export function DeviceGrid() {
     <Panel
       title="Devices"
       aside={
-        <Choice label="Colour by" options={GRID_MEASURES} chosen={measure} onChoose={choose} />
+        <WordChoice label="Colour by" options={GRID_MEASURES} chosen={measure} onChoose={choose} />
       }
     >
       <Legend measure={measure} devices={nodes.flatMap((node) => node.devices)} />
@@ -76,13 +76,13 @@ export function DeviceGrid() {
 }
 
 /** What devices do says most; where no tool tells it, who is free. */
-function measureIn(asked: string | null, devices: readonly Device[]): GridMeasure {
+function measureIn(asked: string | null, devices: readonly FleetDevice[]): GridMeasure {
   const known = GRID_MEASURES.find((measure) => measure === asked);
   if (known !== undefined) return known;
   return devices.some(({ usePercent }) => usePercent !== null) ? "use" : "state";
 }
 
-function Legend({ measure, devices }: { measure: GridMeasure; devices: readonly Device[] }) {
+function Legend({ measure, devices }: { measure: GridMeasure; devices: readonly FleetDevice[] }) {
   const counts = Map.groupBy(devices, (device) => shadeOf(device, measure));
   return (
     <ul className={styles["legend"]} aria-label="What the shades mean">
@@ -98,7 +98,7 @@ function Legend({ measure, devices }: { measure: GridMeasure; devices: readonly 
   );
 }
 
-function Cells({ devices, measure }: { devices: readonly Device[]; measure: GridMeasure }) {
+function Cells({ devices, measure }: { devices: readonly FleetDevice[]; measure: GridMeasure }) {
   const across = Math.min(PER_ROW, devices.length);
   const down = Math.ceil(devices.length / PER_ROW);
   return (

@@ -4,7 +4,7 @@ import type { FleetDevicesReply } from "@resontech/contracts/http-nodes";
 type NodeDevices = FleetDevicesReply["nodes"][number];
 
 /** One device, taken out of the columns. */
-export type Device = {
+export type FleetDevice = {
   worker: string;
   model: string;
   isHeld: boolean;
@@ -42,7 +42,7 @@ export function legendOf(measure: GridMeasure): LegendStep[] {
   return [...steps, { shade: "untold", text: "not told" }];
 }
 
-export function shadeOf(device: Device, measure: GridMeasure): Shade {
+export function shadeOf(device: FleetDevice, measure: GridMeasure): Shade {
   if (measure === "state") return device.unfit !== null ? "out" : device.isHeld ? 4 : 0;
   const value = {
     use: device.usePercent,
@@ -55,7 +55,7 @@ export function shadeOf(device: Device, measure: GridMeasure): Shade {
 }
 
 /** Devices of a node, one by one. */
-export function devicesIn(node: NodeDevices, models: FleetDevicesReply["models"]): Device[] {
+export function devicesIn(node: NodeDevices, models: FleetDevicesReply["models"]): FleetDevice[] {
   return node.worker.map((worker, i) => ({
     worker,
     model: models[node.model[i]!]!.model,
@@ -68,7 +68,7 @@ export function devicesIn(node: NodeDevices, models: FleetDevicesReply["models"]
 }
 
 /** Everything that is known of a device, in one line. */
-export function deviceLine(device: Device): string {
+export function deviceLine(device: FleetDevice): string {
   const { worker, model, isHeld, unfit, usePercent, memoryPercent, temperatureC } = device;
   return [
     `${worker}, ${model}`,
@@ -82,8 +82,8 @@ export function deviceLine(device: Device): string {
 }
 
 /** A node in one sentence, for whoever does not see its cells. */
-export function nodeLine(node: string, devices: readonly Device[]): string {
-  const count = (is: (device: Device) => boolean) => devices.filter(is).length;
+export function nodeLine(node: string, devices: readonly FleetDevice[]): string {
+  const count = (is: (device: FleetDevice) => boolean) => devices.filter(is).length;
   const out = count(({ unfit }) => unfit !== null);
   const heats = devices.map(({ temperatureC }) => temperatureC).filter((heat) => heat !== null);
   return [

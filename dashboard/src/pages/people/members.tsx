@@ -87,12 +87,8 @@ function MemberList({ project }: { project: Project }) {
           {
             title: "Take out",
             of: (member) => (
-              <Button
-                look="danger"
-                aria-label={`Take ${member.username} out`}
-                onPress={() => setLeaving(member)}
-              >
-                Take out
+              <Button look="danger" onPress={() => setLeaving(member)}>
+                Take {member.username} out
               </Button>
             ),
           },

@@ -72,12 +72,8 @@ function Memberships({ person, again }: { person: PersonReply; again: () => void
             {
               title: "Take out",
               of: (project) => (
-                <Button
-                  look="danger"
-                  aria-label={`Take ${person.username} out of ${project.name}`}
-                  onPress={() => setLeaving(project)}
-                >
-                  Take out
+                <Button look="danger" onPress={() => setLeaving(project)}>
+                  Take {person.username} out of {project.name}
                 </Button>
               ),
             },

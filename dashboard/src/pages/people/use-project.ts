@@ -1,12 +1,15 @@
 import type { ProjectReply } from "@resontech/contracts/http-projects";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ask } from "../../api/ask.ts";
+import { useMay } from "../../api/session.ts";
 
 const PROJECTS = ["projects"];
 
 /** Projects that the person is in, with what is in force in each. */
 export function useProjects() {
+  const mayList = useMay("project.list");
   return useQuery({
+    enabled: mayList,
     queryKey: PROJECTS,
     queryFn: ({ signal }) => ask("GET", "/api/projects", { signal }),
   });

@@ -1,12 +1,11 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { bytes } from "../../ui/bytes.ts";
 import { Button } from "../../ui/button.tsx";
 import { At } from "../../ui/instant.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { Row } from "../../ui/panel.tsx";
-import { Preview } from "../../ui/preview/preview.tsx";
 import { previewKind } from "../../ui/preview/preview-kind.ts";
 import { Question } from "../../ui/question.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
@@ -14,6 +13,11 @@ import { Table } from "../../ui/table.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { download, readUrl } from "./download.ts";
 import styles from "./storage.module.css";
+
+/** Whoever looks at no file does not fetch it. */
+const Preview = lazy(async () => ({
+  default: (await import("../../ui/preview/preview.tsx")).Preview,
+}));
 
 /** What an object was and is: its versions, each to be read, and to be made the newest again. */
 export function ObjectDetails({
@@ -47,10 +51,19 @@ export function ObjectDetails({
   if (versions.isPending) return <Skeleton rows={2} />;
   if (versions.isError)
     return <Failure error={versions.error} retry={() => void versions.refetch()} />;
+  const newest = versions.data.find(({ isLatest }) => isLatest);
   return (
     <div className={styles["details"]}>
-      {previewKind(key) === null ? null : isShown ? (
-        <Preview name={key} urlOf={async () => await readUrl(key, project)} />
+      {previewKind(key) === null || newest === undefined || newest.isRemoval ? null : isShown ? (
+        <Suspense fallback={<Skeleton rows={4} />}>
+          <Preview
+            file={{
+              ...{ name: key, sizeBytes: newest.sizeBytes },
+              urlOf: () => readUrl(key, project, newest.versionId),
+            }}
+            version={[project, key, newest.versionId]}
+          />
+        </Suspense>
       ) : (
         <div>
           <Button onPress={() => setShown(true)}>Look inside</Button>

@@ -1,5 +1,6 @@
 /** A small text file of a job, to be edited. */
-import { type JobFileVersion, jobFileUrl, readStored } from "../../api/job-file.ts";
+import { type JobFileVersion, jobFileUrl } from "../../api/job-file.ts";
+import { readStored } from "../../api/read-stored.ts";
 import { Problem } from "../../api/problem.ts";
 
 export const MOST_EDITED_BYTES = 256 * 1024;

@@ -1,4 +1,4 @@
-import { Choice } from "../choice.tsx";
+import { WordChoice } from "../word-choice.tsx";
 import { type Range, rangesFor } from "./ranges.ts";
 
 /** How far back charts go. */
@@ -14,6 +14,11 @@ export function RangeChoice({
   to: number;
 }) {
   return (
-    <Choice label="Time shown" options={rangesFor(from, to)} chosen={range} onChoose={onChoose} />
+    <WordChoice
+      label="Time shown"
+      options={rangesFor(from, to)}
+      chosen={range}
+      onChoose={onChoose}
+    />
   );
 }

@@ -49,7 +49,9 @@ export class LastModelCopies {
     const { commit, tables, volume } = this.#parts;
     const source = tables.outputs.get(model.checkpointUpload);
     const job = tables.jobs.get(model.jobId);
-    if (source === undefined || job === undefined || source.version_id === null)
+    // Of nothing there is no range to copy, and no model in it.
+    const isEmpty = source?.size_bytes === 0;
+    if (source === undefined || job === undefined || source.version_id === null || isEmpty)
       return await commit.run(() => tables.lastModels.forget(model.jobId));
     const key = `${job.output_root}/${MODEL_CHECKPOINT}`;
     const copy = tables.lastModels.isFolderTaken(job.id) ? null : await this.#copy(source, key);
@@ -128,11 +130,11 @@ export class LastModelCopies {
   }
 }
 
-/** Bytes of a part, both ends included; null for the whole of what has one part: S3 knows no range of an empty object. */
+/** Bytes of a part, both ends included. */
 function rangeOf(
   { part_size_bytes: size, part_count: count, size_bytes: whole }: UploadRow,
   number: number,
-): { start: number; end: number } | null {
-  if (count === 1) return null;
-  return { start: (number - 1) * size, end: Math.min(whole, number * size) - 1 };
+): { start: number; end: number } {
+  const start = count === 1 ? 0 : (number - 1) * size;
+  return { start, end: (count === 1 ? whole : Math.min(whole, number * size)) - 1 };
 }

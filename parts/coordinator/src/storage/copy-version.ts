@@ -23,8 +23,7 @@ export async function copyVersion(
     for (let start = 0; start < sizeBytes; start += PART_BYTES) {
       const end = Math.min(sizeBytes, start + PART_BYTES) - 1;
       const partNumber = parts.length + 1;
-      const range = sizeBytes <= PART_BYTES ? null : { start, end };
-      const source = { key, versionId, range };
+      const source = { key, versionId, range: { start, end } };
       const etag = await store.copyPart(bucket, key, uploadId, partNumber, source);
       parts.push({ partNumber, etag });
     }

@@ -78,13 +78,13 @@ export interface ObjectStore {
     partNumber: number,
     expiresS: number,
   ): Promise<string>;
-  /** A part that the engine takes from another object's version. @param range both ends included; null: the whole object @returns its ETag */
+  /** A part that the engine takes from another object's version. @param range both ends included: the S3 front takes no copy of the coordinator's without one @returns its ETag */
   copyPart(
     bucket: string,
     key: string,
     uploadId: string,
     partNumber: number,
-    source: { key: string; versionId: string; range: { start: number; end: number } | null },
+    source: { key: string; versionId: string; range: { start: number; end: number } },
   ): Promise<string>;
   /**
    * Takes as long as the engine copies the parts.
@@ -375,7 +375,7 @@ export class S3ObjectStore implements ObjectStore {
       key: from,
       versionId,
       range,
-    }: { key: string; versionId: string; range: { start: number; end: number } | null },
+    }: { key: string; versionId: string; range: { start: number; end: number } },
   ): Promise<string> {
     const path = [bucket, ...from.split("/")].map(encodeURIComponent).join("/");
     const { body } = await this.#s3.send({
@@ -384,9 +384,7 @@ export class S3ObjectStore implements ObjectStore {
       query: { partNumber: String(partNumber), uploadId },
       headers: {
         "x-amz-copy-source": `${path}?versionId=${versionId}`,
-        ...(range === null
-          ? {}
-          : { "x-amz-copy-source-range": `bytes=${range.start}-${range.end}` }),
+        "x-amz-copy-source-range": `bytes=${range.start}-${range.end}`,
       },
       idleMs: COMPLETION_IDLE_MS,
     });

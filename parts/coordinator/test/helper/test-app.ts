@@ -171,8 +171,8 @@ export async function makeTestApp(
     useCurves: new UseCurves(read, { range: async () => [] }, now),
     hostHistory: new HostHistory({ range: async () => [] }, () => null, now),
     runbooks: new Runbooks(null),
+    fleetDevices: () => ({ models: [], nodes: [] }),
     nodes: {
-      devices: () => ({ models: [], nodes: [] }),
       list: () =>
         kernel.status().nodes.map((node) => ({
           ...{ ...node, state: "READY" as const, busy: 0, drained: null },

@@ -8,7 +8,7 @@ import { joinAgent } from "../helper/join-agent.ts";
 import { RunningCoordinator } from "../helper/running-coordinator.ts";
 import { goodBody, goodFiles, upload } from "../helper/workspace.ts";
 
-t.setTimeout(300_000);
+t.setTimeout(600_000);
 const running = await RunningCoordinator.create({});
 t.teardown(() => running[Symbol.asyncDispose]());
 const ada = await running.control("add-user", { username: "ada" });
@@ -148,7 +148,7 @@ t.test(
     const { versionId } = await agent.upload(members[0]!, key, "weights");
     const file = { key: `jobs/digits/${key}`, versionId };
     t.equal((await post(`/api/jobs/${first}/download`, file)).status, 200);
-    const db = new Database(running.config.databaseFile, { timeout: 5_000 });
+    const db = new Database(running.config.databaseFile, { timeout: 60_000 });
     t.teardown(() => db.close());
     setLeavesByApproval(db, ada.project, true);
     t.match(await post(`/api/jobs/${first}/download`, file), {

@@ -204,7 +204,8 @@ export class Door {
     return (await new OutputOwners(directory, bucket).of(key)).isPlatforms ? released : null;
   }
 
-  #checkRights({ operation, key, copySource, signedAtMs }: S3Request, principal: Principal): void {
+  #checkRights(asked: S3Request, principal: Principal): void {
+    const { operation, key, copySource, signedAtMs } = asked;
     if (signedAtMs !== null && signedAtMs > Date.now() + MAX_SKEW_MS)
       throw new S3Refusal("AccessDenied", "the URL is not valid yet: it begins at its X-Amz-Date");
     if (operation.trace.kind === "key-change" && principal.kind !== "coordinator")
@@ -213,11 +214,10 @@ export class Door {
         "key pairs are made by the coordinator alone",
         "store-keys",
       );
-    // Its key id stands in every URL that it signs, and the answer to a copy tells of the source.
-    if (copySource !== null && principal.kind === "coordinator")
+    if (copySource !== null && principal.kind === "coordinator" && !namesAllItCopies(asked))
       throw new S3Refusal(
         "AccessDenied",
-        "the coordinator copies no objects",
+        "the coordinator copies a range of a version alone, and by a signature that covers both",
         "coordinator-copies",
       );
     const { outputExport } = this.#deps;
@@ -499,6 +499,20 @@ function bringsBytes(
 ): boolean {
   if (trace.kind === "multipart" && trace.step === "open") return principal.kind !== "coordinator";
   return body === "object" || copies;
+}
+
+/**
+ * The coordinator's key id stands in every URL that it signs. A copy in its name is let through where the engine's check of the signature comes before
+ * any answer that tells of the source: no URL asks for it, its headers are signed, and it says by itself how many bytes of which version it takes.
+ */
+function namesAllItCopies({ copySource, urlSha256, signedHeaders: signed }: S3Request): boolean {
+  return (
+    urlSha256 === null &&
+    copySource?.versionId != null &&
+    copySource.rangeBytes !== null &&
+    signed.has("x-amz-copy-source") &&
+    signed.has("x-amz-copy-source-range")
+  );
 }
 
 /** While the engine does so, a listing of the bucket can't be relied on. */

@@ -21,13 +21,13 @@ type Delta = {
   reasoning?: string | null;
   tool_calls?: { index: number; id?: string; function?: { name?: string; arguments?: string } }[];
 };
-export type Chunk = {
+export type ChatChunk = {
   choices?: { delta?: Delta; finish_reason?: string | null }[];
   usage?: { prompt_tokens: number; completion_tokens: number } | null;
   error?: { type?: string; message?: string };
 };
 
-export function withChunk(answer: Answer, { choices, usage }: Chunk): Answer {
+export function withChunk(answer: Answer, { choices, usage }: ChatChunk): Answer {
   const [choice] = choices ?? [];
   const { content, tool_calls: calls, ...delta } = choice?.delta ?? {};
   return {

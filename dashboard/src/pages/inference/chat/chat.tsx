@@ -2,7 +2,7 @@ import type { DeploymentReply } from "@resontech/contracts/http-inference";
 import { OPENAI_PATH } from "@resontech/contracts/openai-surface";
 import { useEffect, useRef, useState } from "react";
 import { Button } from "../../../ui/button.tsx";
-import { Choice } from "../../../ui/choice.tsx";
+import { WordChoice } from "../../../ui/word-choice.tsx";
 import { Copy } from "../../../ui/copy.tsx";
 import { countOf } from "../../../ui/count-of.ts";
 import { Field } from "../../../ui/field.tsx";
@@ -293,7 +293,7 @@ function SameAsCode({
     <Panel
       title="The same call as code"
       aside={
-        <Choice
+        <WordChoice
           label="Language"
           options={CODE_LANGUAGES}
           chosen={language}

@@ -2,8 +2,8 @@
 import { INFERENCE_PATH } from "@resontech/contracts/http-inference";
 import { OPENAI_PATH } from "@resontech/contracts/openai-surface";
 import { asProblem, Problem } from "../../../api/problem.ts";
-import { refusalOf } from "../predict.ts";
-import { type Answer, type Chunk, eventsIn, NO_ANSWER, withChunk } from "./chat-answer.ts";
+import { predictRefusal } from "../predict.ts";
+import { type Answer, type ChatChunk, eventsIn, NO_ANSWER, withChunk } from "./chat-answer.ts";
 import type { ChatBody } from "./chat-request.ts";
 
 const END = "[DONE]";
@@ -33,7 +33,7 @@ export async function streamChat(
     if (signal.aborted) throw error;
     throw asProblem(error);
   }
-  if (!reply.ok || reply.body === null) throw refusalOf(reply, await reply.text());
+  if (!reply.ok || reply.body === null) throw predictRefusal(reply, await reply.text());
   let answer = NO_ANSWER;
   let firstMs: number | null = null;
   let rest = "";
@@ -44,7 +44,7 @@ export async function streamChat(
     rest = read.rest;
     for (const event of read.events) {
       if (event === END) continue;
-      const chunk = JSON.parse(event) as Chunk;
+      const chunk = JSON.parse(event) as ChatChunk;
       if (chunk.error !== undefined) throw brokenOff(chunk.error);
       answer = withChunk(answer, chunk);
       if (answer.text !== "" || answer.reasoning !== "") firstMs ??= performance.now() - startedAt;
@@ -56,7 +56,7 @@ export async function streamChat(
   return { answer, firstMs: firstMs ?? tookMs, tookMs };
 }
 
-function brokenOff({ type, message }: NonNullable<Chunk["error"]>): Problem {
+function brokenOff({ type, message }: NonNullable<ChatChunk["error"]>): Problem {
   return new Problem({
     ...{ code: type ?? "reply_invalid", message: message ?? "the answer broke off" },
     ...{ hint: "Send it again. The logs may say more.", status: 502, requestId: null },

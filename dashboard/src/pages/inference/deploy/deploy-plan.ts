@@ -23,7 +23,7 @@ export type Choices = {
   mostReplicas: number;
 };
 
-export type Engine = "llama.cpp" | "vllm";
+export type ModelEngine = "llama.cpp" | "vllm";
 
 /** Files of the model that llama.cpp reads. */
 export function ggufFiles(source: Source): string[] {
@@ -32,7 +32,7 @@ export function ggufFiles(source: Source): string[] {
 }
 
 /** By what the model consists of; null where no engine reads it. */
-export function engineFor(source: Source): Engine | null {
+export function engineFor(source: Source): ModelEngine | null {
   if (ggufFiles(source).length > 0) return "llama.cpp";
   if (source.from === "bucket") return null;
   const has = (is: (path: string) => boolean) => source.files.some(({ path }) => is(path));
@@ -42,7 +42,7 @@ export function engineFor(source: Source): Engine | null {
 }
 
 /** Bytes of what the engine reads; null where only the bucket knows. */
-export function weightBytes(source: Source, engine: Engine, file: string): number | null {
+export function weightBytes(source: Source, engine: ModelEngine, file: string): number | null {
   if (source.from === "bucket") return null;
   const read = source.files.filter(({ path }) =>
     engine === "vllm" ? path.endsWith(".safetensors") : path === file,
@@ -59,7 +59,7 @@ export function modelPath(source: Source, file: string): string {
 
 export function inferenceYaml(
   source: Source,
-  engine: Engine,
+  engine: ModelEngine,
   { file, purpose, contextTokens, callsAtOnce, leastReplicas, mostReplicas }: Choices,
 ): string {
   const path = modelPath(source, engine === "vllm" ? "" : file);

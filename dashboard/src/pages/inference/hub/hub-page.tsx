@@ -139,7 +139,7 @@ function columns(onRemove: ((model: ModelRow) => void) | null): Column<ModelRow>
           {onRemove === null ? null : (
             <Button
               look="quiet"
-              aria-label={`Take ${model.name}@${model.revision} out`}
+              aria-label={`Take out ${model.name}@${model.revision}`}
               onPress={() => onRemove(model)}
             >
               Take out

@@ -1,19 +1,11 @@
-import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import type { JobFileVersion } from "../../../api/job-file.ts";
+import { type JobFileVersion, jobFileUrl } from "../../../api/job-file.ts";
 import { bytes } from "../../../ui/bytes.ts";
 import { Button } from "../../../ui/button.tsx";
-import { countOf } from "../../../ui/count-of.ts";
-import { Failure } from "../../../ui/notice.tsx";
 import { Panel } from "../../../ui/panel.tsx";
-import { Skeleton } from "../../../ui/skeleton.tsx";
-import { type Column, Table } from "../../../ui/table.tsx";
-import { JsonTree } from "./json-tree.tsx";
-import { type Preview, readPreview } from "./read-preview.ts";
-import { elementsOf, type Tensor } from "./tensor-names.ts";
-import styles from "./files.module.css";
+import { Preview } from "../../../ui/preview/preview.tsx";
 
-/** Shows a little of a file. Each look is on record, as a download is. */
+/** A little of one file of a job. */
 export function FilePreview({
   file,
   title,
@@ -23,144 +15,30 @@ export function FilePreview({
   title: string;
   onClose: () => void;
 }) {
+  const { job, key, versionId, sizeBytes } = file;
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     place.current?.focus();
     place.current?.scrollIntoView({ block: "nearest" });
-  }, [file.key, file.versionId]);
-  const preview = useQuery({
-    queryKey: ["job", file.job, "preview", file.key, file.versionId],
-    // A look is on record: none is repeated by itself.
-    ...{
-      retry: false,
-      refetchOnWindowFocus: false,
-      refetchOnReconnect: false,
-      staleTime: Infinity,
-    },
-    queryFn: ({ signal }) => readPreview(file, signal),
-  });
+  }, [key, versionId]);
   return (
     <div ref={place} tabIndex={-1}>
       <Panel
         title={title}
         aside={
           <>
-            {bytes(file.sizeBytes)}{" "}
+            {bytes(sizeBytes)}{" "}
             <Button look="quiet" onPress={onClose}>
               Close the preview
             </Button>
           </>
         }
       >
-        {preview.isPending ? <Skeleton /> : null}
-        {preview.isError ? (
-          <Failure error={preview.error} retry={() => void preview.refetch()} />
-        ) : null}
-        {preview.data === undefined ? null : <Shown preview={preview.data} title={title} />}
+        <Preview
+          file={{ name: title, sizeBytes, urlOf: () => jobFileUrl(file) }}
+          version={[job, key, versionId]}
+        />
       </Panel>
     </div>
-  );
-}
-
-function Shown({ preview, title }: { preview: Preview; title: string }) {
-  switch (preview.kind) {
-    case "none":
-      return <p className={styles["note"]}>{preview.why} Download it to look at it.</p>;
-    case "text":
-      return (
-        <>
-          <pre className={styles["text"]} tabIndex={0} aria-label={title}>
-            {preview.text}
-          </pre>
-          {preview.isCut ? <Cut /> : null}
-        </>
-      );
-    case "table":
-      return <Cells {...preview} title={title} />;
-    case "json":
-      return (
-        <div className={styles["scroll"]} tabIndex={0} role="group" aria-label={title}>
-          <JsonTree value={preview.value} isOpen />
-        </div>
-      );
-    case "image":
-      return <img className={styles["image"]} src={preview.url} alt={title} />;
-    case "tensors":
-      return <Tensors {...preview} />;
-  }
-}
-
-function Cut() {
-  return <p className={styles["note"]}>This is the beginning. The rest is in the download.</p>;
-}
-
-const MOST_COLUMNS = 40;
-
-function Cells({ rows, isCut, title }: { rows: string[][]; isCut: boolean; title: string }) {
-  const [head = [], ...body] = rows;
-  const columns: Column<{ cells: string[]; at: number }>[] = head
-    .slice(0, MOST_COLUMNS)
-    .map((name, column) => ({
-      // Heads of one name, or of none, are told apart by their place.
-      title: name === "" || head.indexOf(name) !== column ? `${name} (${column + 1})`.trim() : name,
-      of: ({ cells }) => cells[column] ?? "",
-      by: ({ cells }) => sortKey(cells[column]),
-    }));
-  return (
-    <>
-      <div className={styles["scroll"]}>
-        <Table
-          caption={title}
-          columns={columns}
-          rows={body.map((cells, at) => ({ cells, at }))}
-          keyOf={({ at }) => String(at)}
-        />
-      </div>
-      <p className={styles["note"]}>
-        {countOf(body.length, "row")}, {countOf(head.length, "column")}
-        {isCut ? " of the beginning of the file. The rest is in the download." : "."}
-      </p>
-    </>
-  );
-}
-
-function sortKey(cell: string | undefined): string | number | null {
-  if (cell === undefined || cell.trim() === "") return null;
-  const number = Number(cell);
-  return Number.isNaN(number) ? cell : number;
-}
-
-const COLUMNS: Column<Tensor>[] = [
-  { title: "Name", of: ({ name }) => <code>{name}</code>, by: ({ name }) => name },
-  { title: "Type", of: ({ dtype }) => dtype, by: ({ dtype }) => dtype },
-  { title: "Shape", of: ({ shape }) => (shape.length === 0 ? "one value" : shape.join(" × ")) },
-  {
-    title: "Values",
-    of: (tensor) => elementsOf(tensor).toLocaleString(),
-    by: elementsOf,
-    isNumber: true,
-  },
-];
-
-function Tensors({ tensors, isCut }: { tensors: readonly Tensor[]; isCut: boolean }) {
-  if (tensors.length === 0)
-    return <p className={styles["note"]}>No tensor was found. Download it to look at it.</p>;
-  const all = tensors.reduce((sum, tensor) => sum + elementsOf(tensor), 0);
-  return (
-    <>
-      <p>
-        {countOf(tensors.length, "tensor")}, {all.toLocaleString()} values. Only the header was
-        read.
-        {isCut ? " There is more that could not be read." : ""}
-      </p>
-      <div className={styles["scroll"]}>
-        <Table
-          caption="Tensors"
-          columns={COLUMNS}
-          rows={tensors}
-          keyOf={({ name, shape, dtype }) => `${name} ${dtype} ${shape.join(",")}`}
-        />
-      </div>
-    </>
   );
 }

@@ -12,7 +12,7 @@ import { Skeleton } from "../../../ui/skeleton.tsx";
 import { type Column, Table } from "../../../ui/table.tsx";
 import { useAction } from "../../../ui/use-action.ts";
 import { commonRoot, foldersOfFiles } from "./folders-of-files.ts";
-import { previewKind } from "./preview-kind.ts";
+import { previewKind } from "../../../ui/preview/preview-kind.ts";
 import { RemoveOutputs } from "./remove-outputs.tsx";
 import { RequestExport } from "./request-export.tsx";
 import styles from "./files.module.css";

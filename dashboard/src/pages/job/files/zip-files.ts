@@ -1,6 +1,7 @@
 /** Several files as one zip, on its way from the object store to the person's disk: no file is held in memory as a whole. */
 import { Zip, ZipPassThrough } from "fflate";
-import { type JobFileVersion, jobFileUrl, readStored } from "../../../api/job-file.ts";
+import { type JobFileVersion, jobFileUrl } from "../../../api/job-file.ts";
+import { readStored } from "../../../api/read-stored.ts";
 
 type ZippedFile = JobFileVersion & { /** In the zip. */ path: string };
 

@@ -12,7 +12,7 @@ import { deploymentStatus, servingReply } from "../../inference/decisions/deploy
 import {
   apiOf,
   type Deployment,
-  taskOf,
+  modelTask,
   type WeightsOrigin,
 } from "../../workloads/predictor/predictor.ts";
 import { jobDetail } from "./job-replies.ts";
@@ -49,7 +49,7 @@ export function deploymentReply(
     error: isBroken ? failure : status === "FAILED" ? error : null,
     serving: serving === null ? null : servingReply(serving),
     weights: weights === null ? null : weightsReply(weights),
-    ...{ visibility, api: apiOf(spec), task: taskOf(spec) },
+    ...{ visibility, api: apiOf(spec), task: modelTask(spec) },
     ...{ warnings, createdAt, startedAt, endedAt, detail },
     replicas: job.members.map(({ id, node, model, state, isReady }) => ({
       ...{ id, node, model, state },

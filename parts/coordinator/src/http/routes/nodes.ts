@@ -1,12 +1,7 @@
 /** Nodes: what a platform administrator and the host's root see and change of them. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { IdParam } from "@resontech/contracts/http-common";
-import {
-  FleetDevicesReply,
-  NodeChangedReply,
-  NodeDetailReply,
-  NodeReply,
-} from "@resontech/contracts/http-nodes";
+import { NodeChangedReply, NodeDetailReply, NodeReply } from "@resontech/contracts/http-nodes";
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
@@ -19,7 +14,6 @@ import { responses } from "../responses.ts";
 export type NodeRoutesDeps = {
   nodes: {
     list: () => NodeReply[];
-    devices: () => FleetDevicesReply;
     /** Null for one that is not there. */
     find: (node: string) => NodeDetailReply | null;
     /** Out of placement for a reason, or back for null. Inside a commit. */
@@ -46,21 +40,6 @@ export const nodeRoutes: FastifyPluginAsyncTypebox<NodeRoutesDeps> = async (app,
     async (request) => {
       await authorize(request, "node.list", "every");
       return nodes.list();
-    },
-  );
-
-  app.get(
-    "/api/devices",
-    {
-      schema: {
-        summary: "Every device of every node: whether it is held, well, and how busy, full and hot",
-        ...{ tags, response: responses(200, FleetDevicesReply) },
-      },
-      config: { access: { action: "node.list" }, audit: { none: "status" } },
-    },
-    async (request) => {
-      await authorize(request, "node.list", "every");
-      return nodes.devices();
     },
   );
 

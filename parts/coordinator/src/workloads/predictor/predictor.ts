@@ -93,7 +93,7 @@ export function apiOf({ engine }: Pick<Deployment, "engine">): DeploymentApi {
 }
 
 /** What its model does with a text; null for what does not answer the OpenAI API. */
-export function taskOf(deployment: Deployment): "generate" | "embed" | null {
+export function modelTask(deployment: Deployment): "generate" | "embed" | null {
   switch (deployment.engine) {
     case "llama.cpp":
       return deployment.task;

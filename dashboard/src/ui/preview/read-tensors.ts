@@ -1,6 +1,6 @@
 /** Names and shapes in a file of a model, by ranges: however large it is, little of it is read. */
 import { Inflate } from "fflate";
-import { readStored } from "../../../api/job-file.ts";
+import { readStored } from "../../api/read-stored.ts";
 import { NPY_HEAD_BYTES, npyHeader } from "./npy-header.ts";
 import type { PreviewKind } from "./preview-kind.ts";
 import { headerLength, LENGTH_BYTES, safetensorsHeader } from "./safetensors-header.ts";

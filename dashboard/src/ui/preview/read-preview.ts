@@ -1,10 +1,13 @@
 /** What can be seen of a file in a page: a little of it, whatever its size. */
-import { type JobFileVersion, jobFileUrl, readStored } from "../../../api/job-file.ts";
+import { readStored } from "../../api/read-stored.ts";
 import { imageType, previewKind } from "./preview-kind.ts";
 import { readTensors, type Tensors } from "./read-tensors.ts";
 import { tableRows } from "./table-text.ts";
 
-export type Preview =
+/** @property urlOf where it is read; to give that out is a fact of the audit log */
+export type PreviewedFile = { name: string; sizeBytes: number; urlOf: () => Promise<string> };
+
+export type PreviewContent =
   | { kind: "text"; text: string; isCut: boolean }
   | { kind: "table"; rows: string[][]; isCut: boolean }
   | { kind: "json"; value: unknown }
@@ -20,20 +23,20 @@ const MOST_ROWS = 201;
 
 /** @throws Problem where the file is gone, or may not leave */
 export async function readPreview(
-  file: JobFileVersion & { sizeBytes: number },
+  file: PreviewedFile,
   signal: AbortSignal,
-): Promise<Preview> {
-  const kind = previewKind(file.key);
+): Promise<PreviewContent> {
+  const kind = previewKind(file.name);
   if (kind === null) return { kind: "none", why: "Files of this kind are not shown." };
   if (kind === "image" && file.sizeBytes > MOST_IMAGE_BYTES)
     return { kind: "none", why: "The image is larger than what a page shows." };
   if (file.sizeBytes === 0) return { kind: "none", why: "The file is empty." };
-  const url = await jobFileUrl(file);
+  const url = await file.urlOf();
   switch (kind) {
     case "safetensors":
     case "arrays":
     case "torch": {
-      const found = await readTensors(url, file.sizeBytes, kind, file.key, signal);
+      const found = await readTensors(url, file.sizeBytes, kind, file.name, signal);
       return found === null
         ? { kind: "none", why: "Its header is not one of such a file." }
         : { kind: "tensors", ...found };
@@ -42,7 +45,7 @@ export async function readPreview(
       const bytes = await (await readStored(url, { signal })).arrayBuffer();
       return {
         kind: "image",
-        url: await dataUrl(new Blob([bytes], { type: imageType(file.key) })),
+        url: await dataUrl(new Blob([bytes], { type: imageType(file.name) })),
       };
     }
     case "json": {
@@ -61,7 +64,7 @@ export async function readPreview(
   const range = isCut ? { range: [0, MOST_TEXT_BYTES - 1] as const } : {};
   const text = await (await readStored(url, { ...range, signal })).text();
   if (kind !== "table") return { kind: "text", text, isCut };
-  const rows = tableRows(text, file.key.endsWith(".tsv") ? "\t" : ",", isCut, MOST_ROWS);
+  const rows = tableRows(text, file.name.endsWith(".tsv") ? "\t" : ",", isCut, MOST_ROWS);
   return { kind: "table", rows, isCut: isCut || rows.length === MOST_ROWS };
 }
 

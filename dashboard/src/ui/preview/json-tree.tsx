@@ -1,4 +1,4 @@
-import styles from "./files.module.css";
+import styles from "./preview.module.css";
 
 const MOST_CHILDREN = 200;
 

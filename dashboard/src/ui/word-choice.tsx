@@ -1,7 +1,7 @@
-import styles from "./choice.module.css";
+import styles from "./word-choice.module.css";
 
 /** One of a few words; the one that holds is pressed. */
-export function Choice<T extends string>({
+export function WordChoice<T extends string>({
   label,
   options,
   chosen,
