@@ -61,6 +61,7 @@ t.test("what is unsteady is found, and what only ends a hang is not", async (t) 
     'await untilFound("a beat", () => beats > 0, 10_000);',
     "async heard(isIt: (answer: Answer) => boolean, withinMs = 10_000): Promise<Answer> {",
     't.test("it ends", { timeout: 30_000 }, async () => {',
+    'process.kill(agent.pid ?? 0, "SIGSTOP");',
     "self.assertLess(time.monotonic() - began, 3)",
     "deadline = time.monotonic() + 10",
   ])

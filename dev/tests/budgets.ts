@@ -23,19 +23,19 @@ export const EXCEPTIONS: Readonly<Record<string, Exception>> = {
     reason: "a real language model reads and writes on the processors, for each promise of the API",
   },
   "parts/coordinator/test/identity/directories.browser.test.ts": {
-    cpuSeconds: 180,
+    cpuSeconds: 100,
     reason: "two Keycloaks that trust each other, a directory, and a browser for each way in",
   },
   "parts/agent/test/runners-faults.engines.test.ts": {
-    cpuSeconds: 190,
+    cpuSeconds: 160,
     reason: "every kind of fault of a user's training ends a real attempt of NVFlare with torch",
   },
   "parts/agent/test/runners.engines.test.ts": {
-    cpuSeconds: 110,
+    cpuSeconds: 80,
     reason: "a real federation of NVFlare with torch, from its first round to its model",
   },
   "acceptance/test/alone/day-of-each-role.test.ts": {
-    cpuSeconds: 90,
+    cpuSeconds: 75,
     reason: "a browser walks through every page as each role of an installed appliance",
   },
   "acceptance/test/alone/upgrade.test.ts": {

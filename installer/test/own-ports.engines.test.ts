@@ -26,7 +26,7 @@ t.test("a port of a part, or of its child, is the appliance's own; another's is 
     stdio: ["ignore", "pipe", "inherit"],
     detached: true,
   });
-  t.teardown(() => process.kill(-(part.pid ?? 0), "SIGKILL"));
+  t.teardown(() => part.pid !== undefined && process.kill(-part.pid, "SIGKILL"));
   const [line] = (await once(createInterface({ input: part.stdout }), "line")) as [string];
   const other = createServer().listen(0, "127.0.0.1");
   t.teardown(() => other.close());

@@ -75,9 +75,9 @@ t.test("an agent is healthy once it has joined, for as long as it turns", async 
   t.equal(await part.isHealthy(), false, "it has not joined");
   writeFileSync(layout.data("agent", "node.crt"), "certificate");
   await until(part.isHealthy, "it has joined and turns");
-  process.kill(agent.pid ?? 0, "SIGSTOP");
+  agent.kill("SIGSTOP");
   while (!isStopped(agent.pid ?? 0)) await sleep(5);
   t.equal(await part.isHealthy(), false, "its certificate is there, and it does not turn");
-  process.kill(agent.pid ?? 0, "SIGCONT");
+  agent.kill("SIGCONT");
   await until(part.isHealthy, "it turns again");
 });

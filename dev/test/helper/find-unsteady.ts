@@ -32,6 +32,8 @@ const ACT =
 /** Looks once, as the page is just now. */
 const ONE_LOOK =
   /\.(?:count|isVisible|isHidden|isEnabled|isDisabled|allTextContents|allInnerTexts|title|url)\(\)/;
+/** Where there is no such process, the signal goes to the whole group of the test. */
+const OWN_GROUP = /\bprocess\.kill\([^;]* \?\? 0\b/;
 /** In Python. */
 const CLOCK_JUDGED = /^self\.assertLess(?:Equal)?\(time\.(?:monotonic|time)\(\) - /;
 const SECONDS_WAITED = /^(?:end|deadline) = time\.monotonic\(\) \+ ([0-9]+)$/;
@@ -66,7 +68,9 @@ export function findUnsteady(source: string): Unsteady[] {
       isLess(PATIENCE.exec(line)?.[1], LEAST_PATIENCE_MS) ||
       isLess(PATIENCE_GIVEN.exec(line)?.[1], LEAST_PATIENCE_MS) ||
       isLess(SECONDS_WAITED.exec(line)?.[1], LEAST_PATIENCE_MS / 1_000) ||
-      [SOCKET_FILE, WAIT_BEGUN_LATE, CLOSE_OF_SOCKET, CLOCK_JUDGED].some((one) => one.test(line))
+      [SOCKET_FILE, WAIT_BEGUN_LATE, CLOSE_OF_SOCKET, CLOCK_JUDGED, OWN_GROUP].some((one) =>
+        one.test(line),
+      )
     )
       return [{ line: at + 1, text: line }];
     if (!ASSERTION.test(line)) return [];

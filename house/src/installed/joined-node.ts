@@ -81,10 +81,11 @@ export class JoinedNode implements AsyncDisposable {
         if (/^\S.*(release|joined|trying|waiting)/.test(each)) progress(`  ${this.node}: ${each}`);
     });
     const ended = once(child, "close");
+    const { pid } = child;
     const timer =
-      killAfterMs === null
+      killAfterMs === null || pid === undefined
         ? null
-        : setTimeout(() => process.kill(-(child.pid ?? 0), "SIGKILL"), killAfterMs);
+        : setTimeout(() => process.kill(-pid, "SIGKILL"), killAfterMs);
     const [status] = (await ended) as [number | null];
     if (timer !== null) clearTimeout(timer);
     return { status, answer, said };

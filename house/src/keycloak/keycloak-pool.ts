@@ -1,7 +1,9 @@
-import type { KeycloakAdmin } from "@resontech/keycloak/admin-api";
+import { type KeycloakAdmin, KeycloakRefusedError } from "@resontech/keycloak/admin-api";
 import { freePort } from "../network/free-port.ts";
 import type { KeycloakPlace } from "../pool-client.ts";
+import { RealmState } from "./realm-state.ts";
 import { RunningKeycloak } from "./running-keycloak.ts";
+import { applyRealmOfNobody } from "./started-keycloak.ts";
 
 export type KeycloakLease = {
   place: KeycloakPlace;
@@ -9,15 +11,22 @@ export type KeycloakLease = {
   end(): Promise<void>;
 };
 
-/** What a Keycloak has in its own realm before anybody uses it: kind → ids, and the settings. */
-type Own = { ids: ReadonlyMap<Kind, ReadonlySet<string>>; settings: object };
+/** What a Keycloak has before anybody uses it: in its own realm kind → ids, and the settings; and all of ours. */
+type Own = {
+  ids: ReadonlyMap<Kind, ReadonlySet<string>>;
+  settings: object;
+  ours: RealmState;
+};
 type Pooled = { keycloak: RunningKeycloak; own: Own };
+
+const MASTER = "master";
+const OURS = "resontech";
 
 /** Kinds of what a realm holds, by their paths; one of a kind goes with its id or, where it has none below its path, its alias. */
 const KINDS = ["users", "clients", "groups", "components", "identity-provider/instances"] as const;
 type Kind = (typeof KINDS)[number];
 
-/** Keycloaks with TLS towards every caller, as the appliance's, and without our realm: whoever leases one applies it. */
+/** Keycloaks with TLS towards every caller, as the appliance's, and with our realm for nobody: whoever leases one applies it with keys of its own. */
 export class KeycloakPool implements AsyncDisposable {
   readonly #max: number;
   readonly #onStart: (pid: number) => void;
@@ -70,10 +79,7 @@ export class KeycloakPool implements AsyncDisposable {
       throw new Error("the pool is closed");
     }
     this.#onStart(keycloak.pid);
-    const { admin } = keycloak;
-    const ids = new Map<Kind, ReadonlySet<string>>();
-    for (const kind of KINDS) ids.set(kind, await idsOf(admin, kind));
-    return { keycloak, own: { ids, settings: await admin.get<object>("/master") } };
+    return { keycloak, own: await ownOf(keycloak.admin) };
   }
 
   /** One that can't be put back is no longer lent. */
@@ -105,17 +111,45 @@ export class KeycloakPool implements AsyncDisposable {
   }
 }
 
-/** Realms go with everything in them: people, sessions, keys, directories, events, counters of wrong passwords. */
-async function putBack({ keycloak: { admin }, own }: Pooled): Promise<void> {
+async function ownOf(admin: KeycloakAdmin): Promise<Own> {
+  const ids = new Map<Kind, ReadonlySet<string>>();
+  for (const kind of KINDS) ids.set(kind, await idsOf(admin, kind));
+  const settings = await admin.get<object>(`/${MASTER}`);
+  return { ids, settings, ours: await RealmState.read(admin, OURS) };
+}
+
+/**
+ * Other realms go with everything in them: people, sessions, keys, directories, events, counters of wrong passwords. Ours is put back, and made anew
+ * where anything of it is another then: that takes 3 to 5 s of CPU, most of it for keys.
+ */
+async function putBack(pooled: Pooled): Promise<void> {
+  const { own, keycloak } = pooled;
+  const { admin, address } = keycloak;
   await admin.renew();
+  const isOurs = await isPutBack(own.ours);
   const realms = await admin.get<{ realm: string }[]>("");
-  for (const { realm } of realms) if (realm !== "master") await admin.delete(`/${realm}`);
+  for (const { realm } of realms)
+    if (realm !== MASTER && !(realm === OURS && isOurs)) await admin.delete(`/${realm}`);
   for (const [kind, kept] of own.ids)
     for (const id of await idsOf(admin, kind))
       if (!kept.has(id)) await admin.delete(`/master/${kind}/${id}`);
   await admin.put("/master", own.settings);
   await admin.delete("/master/events");
   await admin.delete("/master/attack-detection/brute-force/users");
+  if (isOurs) return;
+  await applyRealmOfNobody(admin, address.origin);
+  await admin.renew();
+  pooled.own = await ownOf(admin);
+}
+
+/** What Keycloak refuses of the way back is no way back. */
+async function isPutBack(state: RealmState): Promise<boolean> {
+  try {
+    return await state.putBack();
+  } catch (error) {
+    if (error instanceof KeycloakRefusedError) return false;
+    throw error;
+  }
 }
 
 async function idsOf(admin: KeycloakAdmin, kind: Kind): Promise<Set<string>> {

@@ -48,8 +48,8 @@ export class RunningKeycloak implements AsyncDisposable {
   }
 
   /**
-   * One of the run's pool, which asks for certificates as the appliance's does and has no realm of ours; its origin is its own. Without a pool, one of
-   * its own that is the same but for the realm, which is there already.
+   * One of the run's pool, which asks for certificates as the appliance's does and has our realm for nobody; its origin is its own. Without a pool, one
+   * of its own that is the same.
    */
   static async lease(): Promise<RunningKeycloak> {
     const lease = await leaseKeycloak();

@@ -78,7 +78,7 @@ export async function startedKeycloak(isOurs: boolean): Promise<StartedKeycloak>
         ],
       });
       try {
-        if (realm !== null) await applyFor(admin, realm, address.origin);
+        if (realm !== null) await applyRealmOfNobody(admin, address.origin);
       } finally {
         await endKeycloak(child, "SIGTERM");
       }
@@ -97,7 +97,9 @@ export function copyHome(from: string, lib: string, to: string): void {
   symlinkSync(lib, join(to, "lib"));
 }
 
-async function applyFor(admin: KeycloakAdmin, realm: string, origin: string): Promise<void> {
+/** Our realm, with clients of keys that nobody has. */
+export async function applyRealmOfNobody(admin: KeycloakAdmin, origin: string): Promise<void> {
+  const realm = readFileSync(REALM_FILE, "utf8");
   const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const jwks = JSON.stringify({
     keys: [{ ...publicKey.export({ format: "jwk" }), kid: "nobody", alg: "ES256", use: "sig" }],

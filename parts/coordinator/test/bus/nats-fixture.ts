@@ -91,7 +91,7 @@ export async function runNats(
     port: await listeningPort(child),
     process: child,
     async [Symbol.asyncDispose]() {
-      if (child.exitCode !== null) return;
+      if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill("SIGKILL");
       await once(child, "exit");
     },
