@@ -59,7 +59,7 @@ t.test("a job is listed, watched, followed and cancelled from a shell", async (t
   await running.stop("SIGKILL");
   await running.start();
   t.match(await run("jobs", "cancel", id), { code: 0, said: /asked to stop/ });
-  await watched.until(/STOPPING: user_cancelled\n/);
+  await watched.until(/finishing: user_cancelled\n/);
   t.match(watched.said, /not live: .*; trying again/);
 
   t.match(await run("jobs", "ls", "--text", "nothing"), { code: 0, out: "" });

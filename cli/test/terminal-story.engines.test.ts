@@ -112,7 +112,7 @@ t.test("it is watched to its end, and its log is followed", async (t) => {
   const text = "epoch one of a line that is a little longer, as those of programs are\n";
   const print = { offset: 0, bytes: Buffer.byteLength(text), text };
   const watched = await interrupted(`resontech jobs watch ${id}`, async () => {
-    await terminal.until(/^(PROVISIONING|STAGING|RESERVED)/m);
+    await terminal.until(/^(?:\S+Z {2})?starting/m);
     await agent.bringUp(members);
     await agent.report(server, { kind: "job-started", nvflareJob: "nv-1" });
     await agent.report(
