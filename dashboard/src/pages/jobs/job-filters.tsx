@@ -56,7 +56,7 @@ export function JobFilters({
             <button
               key={title}
               type="button"
-              aria-pressed={chosen === value}
+              aria-pressed={chosen.split(",").includes(value)}
               className={styles["group"]}
               onClick={() => set("state", value)}
             >
