@@ -92,6 +92,7 @@ const ELSEWHERE: Record<string, string> = {
   ),
   "GET /api/audit/events/:index": "audit/audit-search.engines.test.ts",
   "GET /api/audit/questions/:question": "audit/audit-search.engines.test.ts",
+  "GET /api/audit/questions/:question/proofs": "audit/audit-search.engines.test.ts",
   // The key is a name in the caller's own bucket, whatever it looks like.
   "POST /api/users/storage/upload/init": "identity/projects.engines.test.ts",
 };
@@ -102,8 +103,11 @@ const ABSENT = new Map(
 );
 
 /** People are named by those who work with them: adding a user to one's own project is no attack. */
-const isId = (name: string) => /(?:^|_)(?:id|project|job|key|bucket)$|Id$/i.test(name);
+const isId = (name: string) =>
+  /(?:^|_)(?:id|project|job|key|bucket)$|Id$/i.test(name) && !isOfKey(name);
 const isOfPerson = (name: string) => /^(?:userId|client_id)$/.test(name);
+/** A version is looked up under its key, in the bucket whose key it is. */
+const isOfKey = (name: string) => name === "versionId";
 
 function placesIn(schema: Schema, at: readonly string[] = []): Place[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => [
@@ -213,10 +217,12 @@ t.test("an id of another project is answered as one that is nobody's", async (t)
   const tried = routes.filter(({ name, places }) => places.length > 0 && !(name in ELSEWHERE));
   t.ok(tried.length >= 25, `${tried.length} routes and forms of bodies`);
   const before = rowsOfOwner();
+  const firstOf = new Map<string, number>();
   for (const route of tried) {
     const where = `${route.name} ${route.places.map(({ at }) => at.join(".")).join(" ")}`;
     const statuses = new Set<number>();
-    const earlier = api.audit.drafts.length;
+    const earlier = firstOf.get(route.name) ?? api.audit.drafts.length;
+    firstOf.set(route.name, earlier);
     for (const ids of fillings(route.places.length)) {
       const leaves = api.audit.drafts.length;
       const foreign = await send(stranger.ask, route, ids);
@@ -228,13 +234,14 @@ t.test("an id of another project is answered as one that is nobody's", async (t)
         ids.map((id) => ABSENT.get(id) ?? id),
       );
       statuses.add(foreign.status);
+      if (foreign.status === 429) throw new Error(`${where}: the limit of a minute is reached`);
       if (JSON.stringify(foreign) !== JSON.stringify(absent) || foreign.status < 400)
         t.same(foreign, absent, `${where}: ${ids.join(" ")}`);
       const without = recordsSince(none);
       if (JSON.stringify(left) !== JSON.stringify(without)) t.same(left, without, where);
     }
     await setImmediate();
-    // The first of a kind is; the rest of its minute is counted. A key of an object is a name in the caller's own bucket.
+    // The first of a kind is, with the first form of a body; the rest of its minute is counted. A key of an object is a name in the caller's own bucket.
     if (!route.url.startsWith("/api/users/storage/"))
       t.ok(
         api.audit.drafts
