@@ -80,6 +80,17 @@ t.test(
     t.equal((await ran("get", `resontech storage get ${model} model.pt`)).code, 0);
     t.ok(statSync(join(work, "model.pt")).size > 0);
 
+    // Through the S3 front, which takes a copy of the coordinator's by its signature alone; the log is verified by the upgrade.
+    for (const words of ["one", "other"]) {
+      writeFileSync(join(work, "notes"), words);
+      t.equal((await ran(words, "resontech storage put notes notes/notes.txt")).code, 0);
+    }
+    const oldest = "resontech storage versions notes/notes.txt | awk 'END { print $1 }'";
+    const restored = await ran("old", `resontech storage restore notes/notes.txt $(${oldest})`);
+    t.equal(restored.code, 0, restored.said.join("\n"));
+    t.equal((await ran("back", "resontech storage get notes/notes.txt notes.back")).code, 0);
+    t.equal(readFileSync(join(work, "notes.back"), "utf8"), "one");
+
     const again = await ran("again", "resontech submit shell-study --name again --gpu-models cpu");
     const other = again.said.find((line) => line.startsWith("job-")) ?? "";
     t.equal((await ran("cancel", `resontech jobs cancel ${other}`)).code, 0);

@@ -193,7 +193,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     record: (_db, draft, disclosures) => parts.recordOutbox.write(draft, disclosures),
     onError: (error) => alarms.onError(error, "old versions"),
   });
-  const timers = startTimers(options, parts, bus, { clockSteps, collector });
+  const timers = startTimers(options, parts, bus, { clockSteps, collector, gate });
   stack.defer(() => timers[Symbol.asyncDispose]());
 
   stack.use(
@@ -325,7 +325,11 @@ function startTimers(
   { store, alarms, volume }: CoreOptions,
   parts: KernelParts,
   bus: NatsConnection,
-  { clockSteps, collector }: { clockSteps: ClockSteps; collector: VersionCollector },
+  {
+    clockSteps,
+    collector,
+    gate,
+  }: { clockSteps: ClockSteps; collector: VersionCollector; gate: AuditProducer },
 ): AsyncDisposable {
   const {
     clock,
@@ -350,7 +354,7 @@ function startTimers(
   const inStore = new StorePump({
     ...{ commit, commands, outputs, store, now: () => clock.now() },
     lastModels: new LastModelCopies({
-      ...{ commit, tables: parts.tables, store, volume },
+      ...{ commit, tables: parts.tables, gate, store, volume },
       onError: onStoreError,
     }),
     logMerges: new LogMerges({

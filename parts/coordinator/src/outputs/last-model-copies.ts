@@ -1,9 +1,14 @@
+import { randomUUID } from "node:crypto";
+import { committer, joinKey } from "@resontech/audit/producer";
 import { MODEL_CHECKPOINT } from "@resontech/contracts/model-output";
+import type { AuditGate } from "../audit-ports.ts";
+import { COORDINATOR_ACTOR } from "../authorization/in-the-log.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import { newId } from "../kernel/ids.ts";
 import type { KernelTables } from "../kernel/kernel-tables.ts";
 import type { LastModel } from "../kernel/last-model-table.ts";
 import type { UploadRow } from "../kernel/output-table.ts";
+import { type ByteRange, copyInParts } from "../storage/copy-in-parts.ts";
 import type { ObjectStore, ObjectVersion } from "../storage/object-store.ts";
 import { S3ResponseError } from "../storage/s3-transport.ts";
 import type { VolumeSync } from "../storage/volume-sync.ts";
@@ -15,10 +20,14 @@ export type LastModelParts = {
     KernelTables,
     "changes" | "clock" | "commands" | "jobs" | "lastModels" | "members" | "outputs" | "records"
   >;
+  gate: Pick<AuditGate, "fact">;
   store: ObjectStore;
   volume: Pick<VolumeSync, "durable">;
   onError: (error: unknown) => void;
 };
+
+/** The copy, and the upload that made it; none where an earlier try had made it. */
+type MadeCopy = { version: ObjectVersion; uploadId: string | null };
 
 /**
  * The last committed model of a job without success becomes an output, by the name that a success has: the engine copies it, no byte passes here.
@@ -54,45 +63,61 @@ export class LastModelCopies {
     if (source === undefined || job === undefined || source.version_id === null || isEmpty)
       return await commit.run(() => tables.lastModels.forget(model.jobId));
     const key = `${job.output_root}/${MODEL_CHECKPOINT}`;
-    const copy = tables.lastModels.isFolderTaken(job.id) ? null : await this.#copy(source, key);
+    const copy = tables.lastModels.isFolderTaken(job.id)
+      ? null
+      : await this.#copy(model, source, key);
     if (copy !== null) await volume.durable();
     const isKept = await commit.run(() => this.#record(model, source, key, copy));
     if (!isKept && copy !== null)
-      await this.#parts.store.remove(source.bucket, key, copy.versionId);
+      await this.#parts.store.remove(source.bucket, key, copy.version.versionId);
   }
 
-  /** Null where the checkpoint or its bucket is gone. */
-  async #copy(source: UploadRow, key: string): Promise<ObjectVersion | null> {
+  /** Null where the checkpoint or its bucket is gone. @throws AuditUnavailable */
+  async #copy(model: LastModel, source: UploadRow, key: string): Promise<MadeCopy | null> {
     const { store } = this.#parts;
     const { bucket } = source;
     const current = await store.stat(bucket, key);
-    if (current !== null && current.etag === source.etag) return current;
-    const uploadId = await store.createUpload(bucket, key, "application/octet-stream");
+    if (current !== null && current.etag === source.etag)
+      return { version: current, uploadId: null };
+    const from = { key: source.key, versionId: source.version_id! };
+    const ranges = Array.from({ length: source.part_count }, (_, at) => rangeOf(source, at + 1));
     try {
-      const parts = [];
-      for (let number = 1; number <= source.part_count; number++)
-        parts.push({
-          partNumber: number,
-          etag: await store.copyPart(bucket, key, uploadId, number, {
-            ...{ key: source.key, versionId: source.version_id! },
-            range: rangeOf(source, number),
-          }),
-        });
-      return await store.completeUpload(bucket, key, uploadId, parts);
+      return await copyInParts(
+        store,
+        { bucket, source: from, key, ranges },
+        async (uploadId, complete) => {
+          await this.#announce(model, source, key, uploadId);
+          return { version: await complete(), uploadId };
+        },
+      );
     } catch (error) {
-      await store.abortUpload(bucket, key, uploadId).catch(() => null);
       if (error instanceof S3ResponseError && error.status === 404) return null;
       throw error;
     }
   }
 
-  /** The checkpoint goes in any case. False where the copy must go as well: a later job of the folder began meanwhile, or somebody removed the outputs. */
-  #record(
+  async #announce(
     { jobId }: LastModel,
     source: UploadRow,
     key: string,
-    copy: ObjectVersion | null,
-  ): boolean {
+    uploadId: string,
+  ): Promise<void> {
+    const commit = committer();
+    await this.#parts.gate.fact(
+      {
+        ...{ type: "model.output.open", op: randomUUID(), actor: COORDINATOR_ACTOR },
+        object: { kind: "object", id: commit("object.id", `${source.bucket}/${key}`) },
+        detail: {
+          ...{ job: jobId, member: source.member_id, bytes: source.size_bytes },
+          ...{ parts: source.part_count, upload_sha256: joinKey(uploadId) },
+        },
+      },
+      commit.disclosures,
+    );
+  }
+
+  /** The checkpoint goes in any case. False where the copy must go as well: a later job of the folder began meanwhile, or somebody removed the outputs. */
+  #record({ jobId }: LastModel, source: UploadRow, key: string, copy: MadeCopy | null): boolean {
     const { changes, clock, commands, jobs, lastModels, members, outputs, records } =
       this.#parts.tables;
     const job = jobs.get(jobId);
@@ -106,7 +131,7 @@ export class LastModelCopies {
     const upload: UploadRow = {
       ...source,
       ...{ id: newId("up"), key, s3_upload_id: null, etags: null },
-      ...{ version_id: copy.versionId, etag: copy.etag },
+      ...{ version_id: copy.version.versionId, etag: copy.version.etag },
       ...{ opened_at: clock.now(), closed_at: clock.now() },
     };
     outputs.insert(upload);
@@ -121,8 +146,7 @@ export class LastModelCopies {
         ...{ job: jobId, member: member.id, node: member.node_id },
         ...{ bucket: upload.bucket, key, sizeBytes: upload.size_bytes, sha256: upload.sha256 },
         fence: { generation: upload.generation, counter: upload.counter },
-        uploadId: null,
-        ...{ isExport: false, by: "coordinator" },
+        ...{ uploadId: copy.uploadId, isExport: false, by: "coordinator" },
       },
       true,
     );
@@ -130,11 +154,10 @@ export class LastModelCopies {
   }
 }
 
-/** Bytes of a part, both ends included. */
 function rangeOf(
   { part_size_bytes: size, part_count: count, size_bytes: whole }: UploadRow,
   number: number,
-): { start: number; end: number } {
+): ByteRange {
   const start = count === 1 ? 0 : (number - 1) * size;
   return { start, end: (count === 1 ? whole : Math.min(whole, number * size)) - 1 };
 }

@@ -1,35 +1,30 @@
+import { type ByteRange, copyInParts, type CopyStore } from "./copy-in-parts.ts";
 import type { ObjectStore, ObjectVersion } from "./object-store.ts";
-
-type CopyStore = Pick<
-  ObjectStore,
-  "createUpload" | "copyPart" | "completeUpload" | "abortUpload" | "put"
->;
 
 /** The engine copies each part within the time of one request. */
 const PART_BYTES = 1024 ** 3;
-const TYPE = "application/octet-stream";
 
-/** Makes an older version the newest one: the engine copies it, and all versions stay. */
+/**
+ * Makes an older version the newest one: the engine copies it, and all versions stay.
+ * @param record has the upload on record before it calls `complete`
+ */
 export async function copyVersion(
-  store: CopyStore,
+  store: CopyStore & Pick<ObjectStore, "put">,
   bucket: string,
   { key, versionId, sizeBytes }: Pick<ObjectVersion, "key" | "versionId" | "sizeBytes">,
+  record: (
+    upload: { id: string; parts: number },
+    complete: () => Promise<ObjectVersion>,
+  ) => Promise<ObjectVersion>,
 ): Promise<ObjectVersion> {
   // There is no part of an empty object.
-  if (sizeBytes === 0) return await store.put(bucket, key, "", TYPE);
-  const uploadId = await store.createUpload(bucket, key, TYPE);
-  try {
-    const parts: { partNumber: number; etag: string }[] = [];
-    for (let start = 0; start < sizeBytes; start += PART_BYTES) {
-      const end = Math.min(sizeBytes, start + PART_BYTES) - 1;
-      const partNumber = parts.length + 1;
-      const source = { key, versionId, range: { start, end } };
-      const etag = await store.copyPart(bucket, key, uploadId, partNumber, source);
-      parts.push({ partNumber, etag });
-    }
-    return await store.completeUpload(bucket, key, uploadId, parts);
-  } catch (error) {
-    await store.abortUpload(bucket, key, uploadId).catch(() => false);
-    throw error;
-  }
+  if (sizeBytes === 0) return await store.put(bucket, key, "", "application/octet-stream");
+  const ranges: ByteRange[] = [];
+  for (let start = 0; start < sizeBytes; start += PART_BYTES)
+    ranges.push({ start, end: Math.min(sizeBytes, start + PART_BYTES) - 1 });
+  return await copyInParts(
+    store,
+    { bucket, source: { key, versionId }, key, ranges },
+    (id, complete) => record({ id, parts: ranges.length }, complete),
+  );
 }

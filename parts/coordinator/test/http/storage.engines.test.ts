@@ -389,8 +389,17 @@ t.test("an older version is read, and becomes the newest again", async (t) => {
   t.equal(await (await fetchWithCa(ca, read.body["url"] as string)).text(), "first");
   t.match(await post("/api/users/storage/download", { key }), { status: 404 });
 
+  const earlier = api.audit.drafts.length;
   const restored = await post("/api/users/storage/restore", { key, versionId: first.versionId });
   t.match(restored, { status: 200, body: { key, sizeBytes: 5 } });
+  // The verifier compares it with what the S3 door saw: an upload that nobody announced is somebody else's.
+  t.match(
+    api.audit.drafts.slice(earlier).filter(({ type }) => type === "data.upload.complete"),
+    [
+      { phase: "requested", detail: { parts: 1, upload_sha256: /^[0-9a-f]{64}$/ } },
+      { phase: "completed" },
+    ],
+  );
   const now = await post("/api/users/storage/download", { key });
   t.equal(await (await fetchWithCa(ca, now.body["url"] as string)).text(), "first");
   const after = await versions();

@@ -166,16 +166,23 @@ t.test("outputs that are removed take it along", async (t) => {
 });
 
 t.test("each stands in the log as the coordinator's own output, with its digest", async (t) => {
-  const outputs = async () =>
+  const own = async (type: "model.output" | "model.output.open") =>
     (await readLeaves(fixture.auditd.logDir)).filter(
-      ({ type, actor, digests }) =>
-        type === "model.output" && actor.kind !== "node" && digests !== undefined,
+      (leaf) => leaf.type === type && leaf.actor.kind !== "node",
     );
+  const outputs = async () =>
+    (await own("model.output")).filter(({ digests }) => digests !== undefined);
   await eventually(
     async () => ((await outputs()).length >= ENDS.length ? true : null),
     "all on record",
   );
   t.ok((await outputs()).every(({ digests }) => digests !== undefined && "model" in digests));
+  // The verifier compares both with what the S3 door saw: an upload that nobody announced is somebody else's.
+  const opened = (await own("model.output.open")).map(({ detail }) => detail?.["upload_sha256"]);
+  // A copy that a broken try had made is found, and has no upload of its own.
+  const stored = (await outputs()).flatMap(({ detail }) => detail?.["upload_sha256"] ?? []);
+  t.ok(stored.length >= ENDS.length);
+  for (const upload of stored) t.ok(opened.includes(upload));
 });
 
 async function contentOf(key: string): Promise<string> {

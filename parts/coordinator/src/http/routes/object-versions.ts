@@ -1,5 +1,6 @@
 /** What fills a folder, and older versions of objects: listed, and made the newest again. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { joinKey } from "@resontech/audit/producer";
 import {
   RestoreBody,
   RestoreReply,
@@ -124,7 +125,16 @@ export const objectVersionRoutes: FastifyPluginAsyncTypebox<ObjectVersionRoutesD
           detail: { bucket: bucket.logId, bytes: sizeBytes, copied: true },
         },
         async () => {
-          const made = await copyVersion(store, bucket.name, version);
+          const made = await copyVersion(store, bucket.name, version, ({ id, parts }, complete) =>
+            request.audit.operation(
+              {
+                type: "data.upload.complete",
+                object: { path: `${bucket.name}/${key}` },
+                detail: { bucket: bucket.logId, parts, upload_sha256: joinKey(id) },
+              },
+              complete,
+            ),
+          );
           await volume.durable();
           return { key, versionId: made.versionId, sizeBytes };
         },
