@@ -4,6 +4,7 @@ import { strFromU8, unzipSync } from "fflate";
 import type { Page } from "playwright-core";
 import t from "tap";
 import { accessibilityFaults } from "@resontech/house/accessibility";
+import { pageOverflow } from "@resontech/house/page-overflow";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
 import { shotsOf } from "./helper/shots.ts";
 
@@ -94,10 +95,11 @@ t.test(
     t.match(strFromU8(answer["READ-ME.txt"]!), /question = person/);
 
     await page.setViewportSize({ width: 360, height: 720 });
-    const overflow = await page.evaluate(
-      "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+    t.equal(
+      await pageOverflow(page),
+      0,
+      "a narrow page is no wider than its window, whatever the questions are",
     );
-    t.equal(overflow, 0, "a narrow page is no wider than its window, whatever the questions are");
     await shot("narrow");
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.goto(`${house.running.url}/dashboard/audit`);

@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import t from "tap";
 import { accessibilityFaults } from "@resontech/house/accessibility";
 import { CLEAN } from "@resontech/coordinator/testing/scripted-agent";
+import { pageOverflow } from "@resontech/house/page-overflow";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
 
 t.setTimeout(600_000);
@@ -300,10 +301,7 @@ t.test(
       await page.locator("main table, main [role=log], main form").first().waitFor();
       t.same(await accessibilityFaults(page), [], path);
       await page.setViewportSize({ width: 390, height: 844 });
-      const over = await page.evaluate(
-        "document.documentElement.scrollWidth - document.documentElement.clientWidth",
-      );
-      t.equal(over, 0, path);
+      t.equal(await pageOverflow(page), 0, `${path}: wider than a phone`);
     }
   },
 );

@@ -5,6 +5,7 @@ import t from "tap";
 import { commitRound } from "@resontech/coordinator/testing/commit-round";
 import { CLEAN } from "@resontech/coordinator/testing/scripted-agent";
 import { accessibilityFaults } from "@resontech/house/accessibility";
+import { pageOverflow } from "@resontech/house/page-overflow";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
 
 t.setTimeout(600_000);
@@ -321,8 +322,5 @@ t.test("on a narrow window the page and the view that are open are in sight", as
   await page.goto(`${house.running.url}/dashboard/audit`);
   await page.getByRole("heading", { name: "Audit log" }).waitFor();
   t.ok(await isInSight("nav [aria-current=page]"));
-  const overflow = await page.evaluate(
-    "document.documentElement.scrollWidth - document.documentElement.clientWidth",
-  );
-  t.equal(overflow, 0, "no page is wider than its window");
+  t.equal(await pageOverflow(page), 0, "no page is wider than its window");
 });
