@@ -9,7 +9,7 @@ export type CopyStore = Pick<
 export type ByteRange = { start: number; end: number };
 
 /** What is copied in one bucket: a version, to a key, in these parts. */
-export type Copy = {
+export type PartedCopy = {
   bucket: string;
   source: { key: string; versionId: string };
   key: string;
@@ -23,7 +23,7 @@ export type Copy = {
  */
 export async function copyInParts<T>(
   store: CopyStore,
-  { bucket, source, key, ranges }: Copy,
+  { bucket, source, key, ranges }: PartedCopy,
   completing: (uploadId: string, complete: () => Promise<ObjectVersion>) => Promise<T>,
 ): Promise<T> {
   const uploadId = await store.createUpload(bucket, key, "application/octet-stream");
