@@ -17,6 +17,7 @@ import { readSourceTree } from "./tests/read-source-tree.ts";
 import {
   filesOfTier,
   HELP,
+  namedFiles,
   readTestOptions,
   type TestOptions,
   TestOptionsError,
@@ -185,8 +186,11 @@ async function keep({ byFile }: TierOutcome): Promise<void> {
 }
 
 async function chooseFiles({ files, since }: TestOptions): Promise<readonly string[]> {
-  if (files.length > 0) return files.map((file) => relative(repository, join(process.cwd(), file)));
   const all = testFiles(repository);
+  if (files.length > 0) {
+    const names = files.map((file) => relative(repository, join(process.cwd(), file)));
+    return orExit(() => namedFiles(all, names));
+  }
   if (since === null) return all;
   const reached = await testsReachedSince(since, repository, all);
   phases.say(
@@ -196,13 +200,15 @@ async function chooseFiles({ files, since }: TestOptions): Promise<readonly stri
 }
 
 function optionsOrExit(): TestOptions {
+  const read = orExit(() => readTestOptions(process.argv.slice(2)));
+  if (!read.help) return read;
+  process.stdout.write(HELP);
+  process.exit(0);
+}
+
+function orExit<T>(read: () => T): T {
   try {
-    const read = readTestOptions(process.argv.slice(2));
-    if (read.help) {
-      process.stdout.write(HELP);
-      process.exit(0);
-    }
-    return read;
+    return read();
   } catch (error) {
     if (!(error instanceof TestOptionsError)) throw error;
     process.stderr.write(`${error.message}\n\n${HELP}`);

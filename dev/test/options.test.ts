@@ -1,5 +1,5 @@
 import t from "tap";
-import { filesOfTier, readTestOptions, TestOptionsError } from "../tests/options.ts";
+import { filesOfTier, namedFiles, readTestOptions, TestOptionsError } from "../tests/options.ts";
 import { tierOf } from "../tests/tier.ts";
 
 t.test("a file's name says its tier", async (t) => {
@@ -19,6 +19,21 @@ t.test("a tier, a revision or files choose what runs", async (t) => {
   t.same(filesOfTier(files, "unit", null), ["a/test/x.test.ts"]);
   t.same(filesOfTier(files, "engines", "unit"), []);
 });
+
+t.test(
+  "a folder names the test files below it, and a name that means none is refused",
+  async (t) => {
+    const all = ["a/test/x.test.ts", "a/test/y.engines.test.ts", "ab/test/z.test.ts"];
+    t.same(namedFiles(all, ["a"]), all.slice(0, 2));
+    t.same(namedFiles(all, ["ab/test/z.test.ts", "a/test/", "a/test/x.test.ts"]), [
+      ...["ab/test/z.test.ts", "a/test/x.test.ts", "a/test/y.engines.test.ts"],
+    ]);
+    t.throws(
+      () => namedFiles(all, ["a/src"]),
+      new TestOptionsError("no test file is named by a/src"),
+    );
+  },
+);
 
 t.test("wrong arguments say what is allowed", async (t) => {
   t.throws(

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { isTier, type Tier, TIERS, tierOf } from "./tier.ts";
 
-export const HELP = `usage: npm test [-- [--tier TIER] [--since REV] [--fresh] [--busy N] [--record] [--keep] [FILE…]]
+export const HELP = `usage: npm test [-- [--tier TIER] [--since REV] [--fresh] [--busy N] [--record] [--keep] [FILE|FOLDER…]]
 
 Runs every test of every room, all tiers beside one another: ${TIERS.join(", ")}.
 A file that passed on this machine, and of which nothing that it can see has changed since, is told as cached.
@@ -12,10 +12,10 @@ A file that passed on this machine, and of which nothing that it can see has cha
   --busy N      with N processes beside that keep a processor busy each; npm run test:steady has two
   --record      add the run to docs/developer/test-runs.json, where it was whole and fresh
   --keep        leave what the named files made in tap's folders, to be looked at; processes end as always
-  FILE…         these files alone, cached or not
+  FILE|FOLDER…  these files alone, or those below a folder, cached or not
 
   npm test -- --since origin/main
-  npm test -- parts/coordinator/test/http/*.test.ts
+  npm test -- parts/coordinator/test/http
   npm test -- appliance/test/backup/follow-and-restore.engines.test.ts --keep
 
 Ends with "N passed, N failed"; exit code 0: nothing failed and something ran or is cached, or nothing was reached; 1: something failed; 2: wrong arguments.
@@ -66,6 +66,21 @@ export function readTestOptions(args: readonly string[]): TestOptions {
     ...{ help, tier, since, files, busy, isRecorded: record, isKept: keep },
     isFresh: fresh || record || busy > 0 || files.length > 0,
   };
+}
+
+/**
+ * The test files that names of files and folders mean, in their order, each once.
+ * @param all of the tree
+ * @throws TestOptionsError where a name means none
+ */
+export function namedFiles(all: readonly string[], names: readonly string[]): string[] {
+  const named = names.flatMap((name) => {
+    const folder = name.replace(/\/*$/, "/");
+    const found = all.filter((file) => file === name || file.startsWith(folder));
+    if (found.length === 0) throw new TestOptionsError(`no test file is named by ${name}`);
+    return found;
+  });
+  return [...new Set(named)];
 }
 
 /** The files of one tier, in order; those named on the command line count as they are, whatever their tier. */
