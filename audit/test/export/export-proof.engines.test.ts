@@ -4,6 +4,7 @@ import { exportProof } from "../../src/export/export-proof.ts";
 import { connectProducer } from "../../src/producer/producer.ts";
 import { verifyProof } from "@resontech/verifier/event-proof";
 import { nodePlatform } from "@resontech/verifier/platform/platform-node";
+import { inHundreds } from "../helper/in-hundreds.ts";
 import { jobSubmit } from "../helper/event-drafts.ts";
 import { startedAuditd } from "@resontech/auditd/testing/auditd-fixture";
 
@@ -15,9 +16,7 @@ t.test(
       socketPath: auditd.socket("coordinator-gate"),
       boot: "b-1",
     });
-    const acks = await Promise.all(
-      Array.from({ length: 600 }, () => producer.requested(jobSubmit())),
-    );
+    const acks = await inHundreds(600, () => producer.requested(jobSubmit()));
     await producer.covered(acks.at(-1)!.index);
     const policy = readFileSync(auditd.config.policyFile);
     for (const index of [0, 255, 256, acks[300]!.index]) {

@@ -17,6 +17,7 @@ import { gateOf, startedBoth } from "@resontech/vault/testing/started-both";
 import { say } from "@resontech/vault/testing/say";
 import type { VaultFixture } from "@resontech/vault/testing/vault-fixture";
 import { silent } from "./helper/silent.ts";
+import { inHundreds } from "@resontech/audit/testing/in-hundreds";
 import { until } from "@resontech/audit/testing/until";
 import { feedFrom, found, HaltingVault, holding, withTokens } from "./helper/indexed-tokens.ts";
 
@@ -139,16 +140,7 @@ t.test(
   async (t) => {
     const [auditd, vault] = await startedBoth(t);
     await using gate = await gateOf(auditd);
-    const said: Awaited<ReturnType<typeof say>>[] = [];
-    // A busy machine acknowledges all of them at once too late.
-    for (let from = 0; from < 1_200; from += 100)
-      said.push(
-        ...(await Promise.all(
-          Array.from({ length: 100 }, (_, at) =>
-            say(gate, `usr-${(from + at) % 7}`, `10.1.0.${(from + at) % 3}`),
-          ),
-        )),
-      );
+    const said = await inHundreds(1_200, (at) => say(gate, `usr-${at % 7}`, `10.1.0.${at % 3}`));
     const search = new SearchByValue(t, auditd, vault);
     const indicesOf = (value: string): number[] =>
       said

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { inHundreds } from "@resontech/audit/testing/in-hundreds";
 import t from "tap";
 import { connectProducer } from "@resontech/audit/producer";
 import { jobSubmit } from "@resontech/audit/testing/event-drafts";
@@ -25,15 +26,13 @@ t.test("events get indices and survive a restart", async (t) => {
   t.same(await producer.openOperations(), []);
   const { checkpointSize } = await producer.covered(done.index);
   t.ok(checkpointSize > done.index);
-  const acks = await Promise.all(
-    Array.from({ length: 2000 }, () =>
-      producer.fact({
-        type: "key.list",
-        op: crypto.randomUUID(),
-        actor: { sub: "u", kind: "user" },
-        object: { kind: "user", id: "u" },
-      }),
-    ),
+  const acks = await inHundreds(2000, () =>
+    producer.fact({
+      type: "key.list",
+      op: crypto.randomUUID(),
+      actor: { sub: "u", kind: "user" },
+      object: { kind: "user", id: "u" },
+    }),
   );
   t.equal(acks.at(-1)!.index, done.index + 2000);
   await auditd.stop();
