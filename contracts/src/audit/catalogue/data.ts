@@ -43,7 +43,7 @@ export const DATA_EVENTS = {
   ),
   "data.upload.complete": operation(
     "object",
-    "A multipart upload was completed.",
+    "A multipart upload was completed; a restored version is one, too.",
     Type.Object(
       { bucket: Type.Optional(PlainId), parts: Type.Optional(Count), ...OfUpload },
       closed,
@@ -89,7 +89,7 @@ export const DATA_EVENTS = {
   ),
   "model.output.open": fact(
     "object",
-    "A multipart upload for one output was opened and its part URLs issued to a member's node, or issued again.",
+    "A multipart upload for one output was opened. Its part URLs went to a member's node, at first or again, or the coordinator copies a job's last model by it.",
     Type.Object(
       {
         ...Fenced,
