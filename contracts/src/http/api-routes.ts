@@ -61,7 +61,7 @@ export type ApiRoutes = {
     "/api/jobs/{id}/history": { asked: { params: { id: string } }; answer: jobs.JobHistoryReply };
     "/api/jobs/{id}/inputs": { asked: { params: { id: string } }; answer: jobs.JobInputsReply };
     "/api/jobs/{id}/logs": { asked: { params: { id: string } }; answer: jobs.JobLogsReply };
-    "/api/jobs/{id}/logs/search": { asked: { params: { id: string }; query: Filled<jobs.JobLogSearchQuery, "case" | "skip" | "limit" | "context"> }; answer: jobs.JobLogSearchReply };
+    "/api/jobs/{id}/logs/search": { asked: { params: { id: string }; query: Filled<jobs.JobLogSearchQuery, "case" | "skip" | "limit" | "context" | "first"> }; answer: jobs.JobLogSearchReply };
     "/api/jobs/{id}/logs/{member}": { asked: { params: { id: string; member: string }; query?: Filled<Static<typeof jobs.JobLogQuery>, "offset" | "bytes"> }; answer: jobs.JobLogReply };
     "/api/jobs/{id}/metrics": { asked: { params: { id: string } }; answer: jobs.JobMetricsReply };
     "/api/jobs/{id}/parameters": { asked: { params: { id: string } }; answer: jobs.JobParametersReply };

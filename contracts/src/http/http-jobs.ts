@@ -294,6 +294,8 @@ export const JobLogSearchQuery = Type.Object(
     limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
     /** Lines around a match, on each side. */
     context: Type.Integer({ minimum: 0, maximum: 5, default: 2 }),
+    /** The answer comes with the first matches behind the skipped ones; what follows them is not searched. */
+    first: Type.Boolean({ default: false }),
   },
   closed,
 );
@@ -321,7 +323,7 @@ export const JobLogSearchReply = Type.Object(
     ),
     /** Lines that match. */
     total: Count,
-    /** False where time ran out: `total` counts what was searched. */
+    /** False where time ran out, or the first matches were enough: `total` counts what was searched. */
     isComplete: Type.Boolean(),
     searchedBytes: Count,
   },

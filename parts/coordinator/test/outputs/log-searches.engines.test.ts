@@ -27,7 +27,7 @@ for (const member of members)
     );
   }
 const query = { isCaseSensitive: false, skip: 0, limit: 50, context: 1 };
-const task = { job: "j-1", bucket, members };
+const task = { job: "j-1", bucket, members, isFirst: false };
 const nobody = new AbortController().signal;
 
 t.test(
@@ -64,6 +64,24 @@ t.test(
     );
     t.ok(user < 500_000, `${user / 1_000} ms of the main thread's CPU`);
     t.comment(`${user} us`);
+  },
+);
+
+t.test(
+  "the first match is the answer before the rest is read, where that is asked for",
+  async (t) => {
+    await using searches = new LogSearches(store);
+    const search = async (text: string, skip = 0) =>
+      await searches.search(
+        { ...task, isFirst: true, query: { ...query, text, skip } },
+        ...(["k-1", nobody] as const),
+      );
+    const first = await search("m-1 epoch 2 step 000777 ");
+    t.match(first, { found: [{ number: 1, log: "m-1" }], total: 1, isComplete: false });
+    t.ok(first.searchedBytes < 12_000_000, `${first.searchedBytes} bytes`);
+    t.match((await search("step 000777 ", 9)).found[0], { number: 10, log: "m-2" });
+    const none = await search("nobody printed this");
+    t.match(none, { found: [], total: 0, isComplete: true });
   },
 );
 

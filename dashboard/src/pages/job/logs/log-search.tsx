@@ -1,5 +1,5 @@
 import type { JobLogSearchReply } from "@resontech/contracts/http-jobs";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import Anser from "anser";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { ask } from "../../../api/ask.ts";
@@ -13,6 +13,44 @@ const PAGE = 50;
 type Match = JobLogSearchReply["matches"][number];
 type Asked = { text: string; isCaseSensitive: boolean };
 
+// A look into logs is on record: no look is repeated by itself.
+const ONCE = {
+  ...{ retry: false, refetchOnWindowFocus: false, refetchOnReconnect: false, staleTime: Infinity },
+} as const;
+
+/** The first matches as soon as they are found, and then all of them, with their count. */
+function useLogSearch(job: string, asked: Asked | null, page: number) {
+  const { text = "", isCaseSensitive: isCase } = asked ?? {};
+  const look = (first: boolean, signal: AbortSignal) =>
+    ask("GET", "/api/jobs/{id}/logs/search", {
+      params: { id: job },
+      query: { text, case: isCase, limit: PAGE, skip: page * PAGE, first },
+      signal,
+    });
+  const first = useQuery({
+    ...ONCE,
+    queryKey: ["job", job, "log-search", asked, "first"],
+    enabled: asked !== null && page === 0,
+    queryFn: ({ signal }) => look(true, signal),
+  });
+  const isWholeNeeded = page > 0 || first.data?.isComplete === false;
+  const whole = useQuery<JobLogSearchReply>({
+    ...ONCE,
+    queryKey: ["job", job, "log-search", asked, page],
+    enabled: asked !== null && isWholeNeeded,
+    // Of the same text alone: matches of another one are no answer.
+    placeholderData: (data, before) => (before?.queryKey[3] === asked ? data : undefined),
+    queryFn: ({ signal }) => look(false, signal),
+  });
+  const answering = isWholeNeeded ? whole : first;
+  return {
+    data: whole.data ?? (page === 0 ? first.data : undefined),
+    isFetching: answering.isFetching,
+    error: answering.error,
+    retry: () => void answering.refetch(),
+  };
+}
+
 /**
  * Looks for a text in the stored logs of all members. Enter finds the next match, Shift+Enter the one before, Escape ends the search.
  * @param onShow the match is to be shown in its log
@@ -23,26 +61,7 @@ export function LogSearch({ job, onShow }: { job: string; onShow: (match: Match)
   const [asked, setAsked] = useState<Asked | null>(null);
   const [current, setCurrent] = useState(1);
   const page = Math.floor((current - 1) / PAGE);
-  const search = useQuery({
-    queryKey: ["job", job, "log-search", asked, page],
-    enabled: asked !== null,
-    placeholderData: keepPreviousData,
-    // A look into logs is on record: no look is repeated by itself.
-    ...{
-      retry: false,
-      refetchOnWindowFocus: false,
-      refetchOnReconnect: false,
-      staleTime: Infinity,
-    },
-    queryFn: ({ signal }) => {
-      const { text: wanted = "", isCaseSensitive: isCase } = asked ?? {};
-      return ask("GET", "/api/jobs/{id}/logs/search", {
-        params: { id: job },
-        query: { text: wanted, case: isCase, limit: PAGE, skip: page * PAGE },
-        signal,
-      });
-    },
-  });
+  const search = useLogSearch(job, asked, page);
   const total = search.data?.total ?? 0;
   const isAsked = asked?.text === text && asked.isCaseSensitive === isCaseSensitive;
   const step = (by: 1 | -1) => {
@@ -98,8 +117,8 @@ export function LogSearch({ job, onShow }: { job: string; onShow: (match: Match)
         </Button>
         <span role="status">{asked === null ? "" : said(search, current)}</span>
       </div>
-      {search.isError ? (
-        <Failure error={search.error} retry={() => void search.refetch()} />
+      {search.error !== null ? (
+        <Failure error={search.error} retry={search.retry} />
       ) : asked === null || total === 0 || search.data === undefined ? null : (
         <Matches
           matches={search.data.matches}
@@ -112,17 +131,17 @@ export function LogSearch({ job, onShow }: { job: string; onShow: (match: Match)
 }
 
 function said(
-  {
-    data,
-    isFetching,
-    isError,
-  }: { data: JobLogSearchReply | undefined; isFetching: boolean; isError: boolean },
+  { data, isFetching, error }: ReturnType<typeof useLogSearch>,
   current: number,
 ): string {
-  if (isError) return "";
-  if (data === undefined || isFetching) return "Searching …";
+  if (error !== null) return "";
+  if (data === undefined) return "Searching …";
   const { total, isComplete } = data;
-  const rest = isComplete ? "" : ", and the search ran out of time";
+  const rest = isFetching
+    ? " so far, searching on …"
+    : isComplete
+      ? ""
+      : ", and the search ran out of time";
   if (total === 0) return isComplete ? "No line matches" : `No line matches so far${rest}`;
   return `${current} of ${total}${rest}`;
 }

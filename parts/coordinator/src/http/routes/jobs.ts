@@ -221,10 +221,10 @@ export const jobRoutes: FastifyPluginAsyncTypebox<JobRoutesDeps> = async (app, d
       const job = await authorizedRow(request, "job.read", kernel.job(request.params.id));
       const members = logs.membersOf(job.id);
       const caller = callerOfRequest(request);
-      const { text, case: isCaseSensitive, ...window } = request.query;
+      const { text, case: isCaseSensitive, first: isFirst, ...window } = request.query;
       const task = {
         ...{ job: job.id, bucket: job.bucket, members: members.map(({ member }) => member) },
-        query: { text, isCaseSensitive, ...window },
+        ...{ query: { text, isCaseSensitive, ...window }, isFirst },
       };
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort(new Error("whoever asked has gone")));

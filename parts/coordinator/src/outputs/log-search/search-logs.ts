@@ -3,12 +3,15 @@ import { chunksOf, logFolder, MAX_CHUNKS, memberOfChunk } from "../decisions/log
 import { type LogStore, readChunk } from "../read-chunk.ts";
 import { type FoundLine, LineSearch, type LineQuery } from "../decisions/line-search.ts";
 
-/** `members`: whose logs, in the order in which matches are numbered. `withinMs`: what is found by then is the answer. */
 export type LogSearchTask = {
   job: string;
   bucket: string;
+  /** Whose logs, in the order in which matches are numbered. */
   members: string[];
   query: LineQuery;
+  /** The first matches behind the skipped ones are the answer. */
+  isFirst: boolean;
+  /** What is found by then is the answer. */
   withinMs: number;
 };
 export type LogSearchResult = {
@@ -24,7 +27,7 @@ const AHEAD = 6;
 /** @throws S3UnavailableError; the signal's reason */
 export async function searchLogs(
   store: LogStore,
-  { job, bucket, members, query, withinMs }: LogSearchTask,
+  { job, bucket, members, query, isFirst, withinMs }: LogSearchTask,
   signal: AbortSignal,
 ): Promise<LogSearchResult> {
   const until = performance.now() + withinMs;
@@ -47,7 +50,7 @@ export async function searchLogs(
   let isComplete = true;
   for (const [at, { member, offset }] of chunks.entries()) {
     signal.throwIfAborted();
-    if (performance.now() > until) {
+    if (performance.now() > until || (isFirst && search.total > query.skip)) {
       isComplete = false;
       break;
     }
@@ -58,6 +61,7 @@ export async function searchLogs(
     search.take(bytes);
     searchedBytes += bytes.length;
   }
-  search.end();
+  // Where more follows, the last line has not ended.
+  if (isComplete) search.end();
   return { found: search.found, total: search.total, isComplete, searchedBytes };
 }
