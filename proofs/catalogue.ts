@@ -329,6 +329,19 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 5,
   },
+  "dashboard-tasks": {
+    folder: "bench",
+    shows:
+      "a new user finds why jobs failed, runs one again, compares two, talks to a model, asks the log and names the disk that fills, from the pages alone",
+    goal: "each answer right, in its time",
+    figures: [
+      ["tasks", "tasks"],
+      ["right", "right"],
+      ["most_clicks", "clicks at most"],
+      ["slowest_s", "s the slowest"],
+    ],
+    minutes: 8,
+  },
   "federated-overhead": {
     folder: "bench",
     shows: "a federated job beside plain NVFlare",

@@ -1,6 +1,6 @@
 import t from "tap";
 import { typesThatAnswer } from "../../src/audit/questions/event-answers.ts";
-import { QUESTION_IDS } from "../../src/audit/questions/questions.ts";
+import { QUESTION_IDS, QUESTIONS } from "../../src/audit/questions/questions.ts";
 import { questionObjection, searchOf } from "../../src/audit/questions/searches-of.ts";
 
 t.test(
@@ -54,4 +54,12 @@ t.test("a question says what it needs and takes, and refuses what can match noth
     { refused: true, actor: "u_1" },
     { refused: true, onBehalfOf: "u_1" },
   ]);
+});
+
+t.test("what no entry shows of a question is told without names of the API's fields", async (t) => {
+  const told = QUESTION_IDS.map((id) => QUESTIONS[id].limits);
+  t.same(
+    told.filter((limits) => /`[a-z]+[A-Z]\w*`/.test(limits)),
+    [],
+  );
 });

@@ -13,7 +13,7 @@ import {
 } from "@resontech/coordinator/testing/workspace";
 import type { ScriptedAgent } from "@resontech/coordinator/testing/scripted-agent";
 
-/** No Prometheus is in this house. A test that wants curves answers these routes itself. */
+/** Most houses have no Prometheus. A test that wants curves answers these routes itself. */
 const USE = /\/api\/(?:(?:(?:inference\/)?jobs|nodes)\/[^/]+\/)?use(?:\?|$)/;
 const NOTHING_MEASURED = { fromS: 0, toS: 60, stepS: 60, keptDays: 15, series: [] };
 
@@ -38,12 +38,21 @@ export class DashboardHouse implements AsyncDisposable {
   /**
    * @param idleS seconds without input after which a person is signed out
    * @param gatewaySha256 of the certificate of a gateway of deployments
+   * @param more what a house has that is larger than most
    */
-  static async open(idleS?: number, gatewaySha256?: string): Promise<DashboardHouse> {
+  static async open(
+    idleS?: number,
+    gatewaySha256?: string,
+    more: Pick<
+      NonNullable<Parameters<typeof RunningCoordinator.create>[0]>,
+      "prometheus" | "vault"
+    > = {},
+  ): Promise<DashboardHouse> {
     await using stack = new AsyncDisposableStack();
     const running = stack.use(
       await RunningCoordinator.create({
         ...{ identity: true, dashboard: true },
+        ...more,
         ...(idleS === undefined ? {} : { idleS }),
         ...(gatewaySha256 === undefined ? {} : { gatewaySha256 }),
       }),

@@ -25,4 +25,9 @@ t.test("sites that ended well are counted once all have ended", async (t) => {
   t.equal(sitesThatEndedWell([member({}), member({ state: "LOST" })]), "1 of 2");
   t.equal(sitesThatEndedWell([member({}), member({ state: "DRAINING" })]), null);
   t.equal(sitesThatEndedWell([server]), null);
+  t.equal(
+    sitesThatEndedWell([server, member({}), member({ site: "site-2" })], "site-2"),
+    "1 of 2",
+    "whoever the job failed at did not end well, whatever its process said",
+  );
 });

@@ -210,7 +210,10 @@ t.test("cancelling ends it, and cancelling again changes nothing", async (t) => 
   const ended = await jobOf(submitted);
   t.match(ended, {
     status: "FAILED",
-    detail: { state: "CANCELLED", reason: "user_cancelled", error: { code: "user_cancelled" } },
+    detail: {
+      ...{ state: "CANCELLED", reason: "user_cancelled" },
+      error: { code: "user_cancelled", message: "alice cancelled the job." },
+    },
   });
   t.match(await coordinator.request("POST", `/api/tasks/${submitted}/cancel`, key), {
     status: 200,

@@ -41,7 +41,7 @@ export const QUESTIONS = {
     needs: ["job"],
     takes: [],
     limits:
-      "Two jobs of one name share a folder: `sameFolder` names the other. Objects whose values were erased are found no more.",
+      "Two jobs of one name share a folder: a warning names the other. Objects whose values were erased are found no more.",
   },
   refused: {
     title: "What was refused, to whom and why?",

@@ -19,13 +19,19 @@ export function endOf({ state, exitCode, reason }: Member): string | null {
   return endWords({ exitCode, reason });
 }
 
-/** `3 of 3`: sites whose member ended well; null while one has not ended, and where the job has no sites. */
-export function sitesThatEndedWell(members: readonly Member[]): string | null {
+/**
+ * `3 of 3`: sites whose member ended well; null while one has not ended, and where the job has no sites.
+ * @param blamed the site that the job failed at: its process ends as if it were well, once it has told the server
+ */
+export function sitesThatEndedWell(
+  members: readonly Member[],
+  blamed: string | null = null,
+): string | null {
   const sites = members.filter(({ site }) => site !== null);
   if (sites.length === 0 || !sites.every(({ state }) => hasMemberEnded(state))) return null;
   const well = sites.filter(
-    ({ state, exitCode, reason }) =>
-      state === "RELEASED" && reason === null && (exitCode ?? 0) === 0,
+    ({ state, site, exitCode, reason }) =>
+      state === "RELEASED" && site !== blamed && reason === null && (exitCode ?? 0) === 0,
   );
   return `${well.length} of ${sites.length}`;
 }

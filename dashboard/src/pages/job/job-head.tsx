@@ -18,7 +18,7 @@ import { comparisonOf } from "../compare/compared-jobs.ts";
 import { endOf, sitesThatEndedWell } from "./ends-of.ts";
 import { sentenceOf } from "./sentence-of.ts";
 import { Words } from "../../ui/words.tsx";
-import { errorHint } from "./error-hint.ts";
+import { errorHint, errorMessage } from "./error-hint.ts";
 import styles from "./job-page.module.css";
 
 type Job = DashboardJobWithWorkers;
@@ -27,7 +27,9 @@ type Job = DashboardJobWithWorkers;
 export function JobHead({ job }: { job: Job }) {
   const { detail } = job;
   const [, go] = useLocation();
-  const well = isTerminal(detail.state) ? sitesThatEndedWell(job.workers) : null;
+  const well = isTerminal(detail.state)
+    ? sitesThatEndedWell(job.workers, detail.error?.member)
+    : null;
   const maySubmit = useMay("job.submit");
   const mayCancel = useMay("job.cancel") && !isTerminal(detail.state);
   return (
@@ -104,7 +106,7 @@ export function JobHead({ job }: { job: Job }) {
       {detail.error === null ? null : (
         <div role="alert" className={styles["error"]}>
           <p>
-            <strong>{detail.error.message}</strong>
+            <strong>{errorMessage(detail.error.message)}</strong>
           </p>
           <p>
             <Words text={errorHint(detail.error.hint)} />

@@ -26,6 +26,9 @@ _LOST_ONE_ANOTHER = re.compile(
 # nvflare 2.9.0 fuel/utils/json_scanner.py: "Error processing '…' in element '…': path: '…', exception: 'KeyError: …'"
 _WRAPPED = re.compile(r"exception: '(.*?) ?'$")
 
+# nvflare 2.9.0 fuel/utils/component_builder.py, of a module of the job that can't be imported.
+_NOT_LOADED = re.compile(r"^ValueError: failed to instantiate class: TypeError: (Can't load )class (\S+: .*)$")
+
 _HEADLINE_CHARS = 500
 
 
@@ -103,7 +106,8 @@ def headline_of(text: str) -> str:
         return next(reversed([line for line in text.splitlines() if line.strip()]), "")[:_HEADLINE_CHARS]
     headline = " ".join(raised[-1].split())
     wrapped = _WRAPPED.search(headline)
-    return (wrapped.group(1) if wrapped else headline)[:_HEADLINE_CHARS]
+    inner = wrapped.group(1) if wrapped else headline
+    return _NOT_LOADED.sub(r"\1\2", inner)[:_HEADLINE_CHARS]
 
 
 def _last(tracebacks: list[str]) -> Optional[str]:

@@ -82,8 +82,11 @@ def _as_text(said: str, problem: str) -> Metric:
 
 def last_lines(text: str) -> str:
     """The end of a traceback, short enough for an event."""
-    lines = text.rstrip().splitlines()[-TRACEBACK_KEPT_LINES:]
-    return "\n".join(lines)[-TRACEBACK_MAX_CHARS:]
+    lines = text.splitlines()
+    # Of a chain that was read up to here, the next one is told by itself.
+    while lines and (not lines[-1].strip() or lines[-1].startswith(_CHAINED)):
+        lines.pop()
+    return "\n".join(lines[-TRACEBACK_KEPT_LINES:]).rstrip()[-TRACEBACK_MAX_CHARS:]
 
 
 def raised_in(text: str) -> list[str]:

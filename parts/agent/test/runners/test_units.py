@@ -272,6 +272,13 @@ class LogLines(unittest.TestCase):
     def test_details_are_short(self):
         self.assertEqual(len(last_lines("\n".join(["x" * 1000] * 500))), 8192)
 
+    def test_details_end_with_what_was_raised_and_not_with_the_news_of_another(self):
+        text = "ValueError: no\n\nDuring handling of the above exception, another exception occurred:\n"
+        self.assertEqual(last_lines(text), "ValueError: no")
+
+
+NOT_LOADED = "Can't load class model_def.Net: No module named 'torchvison' "
+
 
 class Failures(unittest.TestCase):
     USER = 'Traceback (most recent call last):\n  File "/app/workspace/site/j/app_site-1/custom/model_def.py", line 1\nValueError: bad column'
@@ -326,6 +333,7 @@ class Failures(unittest.TestCase):
         cases = {
             "User function raised: row 7\n" + self.USER.replace("bad column", "row 7\nhas no label"): "ValueError: row 7 has no label",
             "no traceback\nbut this": "but this",
+            self.USER.replace("ValueError: bad column", f"ValueError: failed to instantiate class: TypeError: {NOT_LOADED}"): "Can't load model_def.Net: No module named 'torchvison'",
             "": "",
         }
         for text, headline in cases.items():

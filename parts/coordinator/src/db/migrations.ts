@@ -34,6 +34,7 @@ import { laterApprovals } from "./migrations/0032-later-approvals.ts";
 import { lastModels } from "./migrations/0033-last-models.ts";
 import { logMerges } from "./migrations/0034-log-merges.ts";
 import { exitCodes } from "./migrations/0035-exit-codes.ts";
+import { stoppedBy } from "./migrations/0036-stopped-by.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -57,4 +58,5 @@ export const MIGRATIONS: readonly Migration[] = [
   lastModels,
   logMerges,
   exitCodes,
+  stoppedBy,
 ];

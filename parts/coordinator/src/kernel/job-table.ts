@@ -10,6 +10,7 @@ export type JobChange = Partial<
   Pick<
     JobRow,
     | "desired"
+    | "stopped_by"
     | "reason"
     | "message"
     | "detail"

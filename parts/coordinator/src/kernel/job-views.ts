@@ -24,6 +24,7 @@ export class JobViews {
   readonly #members;
   readonly #rounds;
   readonly #model;
+  readonly #username;
 
   constructor(
     db: WriteHandle,
@@ -47,6 +48,9 @@ export class JobViews {
       `SELECT max(round) AS current, max(num_rounds) AS total, count(DISTINCT CASE WHEN ended_at IS NOT NULL THEN round END) AS done
        FROM rounds WHERE job_id = ?`,
     );
+    this.#username = db
+      .prepare<[string], string>("SELECT username FROM users WHERE id = ?")
+      .pluck();
     this.#model = db.prepare<
       { job: string; key: string },
       { key: string; kept: number | null; round: number | null; is_finite: number | null }
@@ -97,7 +101,7 @@ export class JobViews {
       deadlineAt: row.deadline_at,
       reason: row.reason,
       waitingFor: row.waiting_for,
-      error: errorOf(row, reasonWordsOf(this.#workloads, row)),
+      error: errorOf(row, reasonWordsOf(this.#workloads, row), this.#stopperOf(row)),
       resumable: row.resumable === 1,
       warnings: [...(JSON.parse(row.warnings) as string[]), ...this.#warnings.of(row.id)],
       attempt: row.attempts_made,
@@ -110,6 +114,10 @@ export class JobViews {
       startedAt: row.started_at,
       endedAt: row.ended_at,
     };
+  }
+
+  #stopperOf({ stopped_by }: JobRow): string | null {
+    return stopped_by === null ? null : (this.#username.get(stopped_by) ?? null);
   }
 
   /** Rounds are numbered as the workflow numbers them, over all attempts: a resumed one goes on where the last one stopped. */
@@ -154,11 +162,15 @@ export class JobViews {
   }
 }
 
-function errorOf(row: JobRow, own: OwnReasonWords): JobView["error"] {
+/** @param stopper name of the person who cancelled it */
+function errorOf(row: JobRow, own: OwnReasonWords, stopper: string | null): JobView["error"] {
   if (!isTerminal(row.state) || row.state === "SUCCEEDED" || row.reason === null) return null;
+  const isCancelled = row.reason === "user_cancelled" && stopper !== null;
   return {
     code: row.reason,
-    message: row.message ?? reasonWords(row.reason, own).message,
+    message: isCancelled
+      ? `${stopper} cancelled the job.`
+      : (row.message ?? reasonWords(row.reason, own).message),
     hint: hintOf(row.reason, row.blamed_member, own),
     detail: row.detail,
     member: row.blamed_member,

@@ -51,16 +51,19 @@ export class Kernel {
   /**
    * Asks the job to stop; legal in every state, without effect on one that has ended.
    * @param audit the acknowledged `job.cancel.requested`
+   * @param by the person who asked, where others may be told
    */
   async requestStop(
     jobId: string,
     reason: "user_cancelled" | "operator_cancelled",
     audit: GateProof,
+    by: string | null = null,
   ): Promise<JobView | null> {
     const { commit, tables, transitions, jobViews } = this.#parts;
     return await commit.run(() => {
       const job = tables.jobs.get(jobId);
-      transitions.moveJob(jobId, "stop", { reason, gate: audit });
+      const isFirst = transitions.moveJob(jobId, "stop", { reason, gate: audit });
+      if (isFirst && by !== null) tables.jobs.note(jobId, { stopped_by: by });
       transitions.reconcile(jobId);
       const outcome =
         job === undefined

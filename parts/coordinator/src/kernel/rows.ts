@@ -19,6 +19,8 @@ export type JobRow = {
   state: JobState;
   version: number;
   desired: "run" | "stop";
+  /** The person who cancelled it. */
+  stopped_by: string | null;
   reason: JobReason | null;
   message: string | null;
   detail: string | null;

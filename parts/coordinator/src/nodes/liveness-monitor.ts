@@ -116,8 +116,11 @@ export class LivenessMonitor {
         "SELECT id, job_id, reason FROM members WHERE node_id = ? AND state IN ('LEASED', 'STARTING', 'RUNNING', 'DRAINING', 'RELEASING')",
       )
       .all(node.id);
-    for (const { id, reason } of held)
-      transitions.revoke(id, reason === null ? { reason: "node_lost" } : {});
+    const lost = {
+      reason: "node_lost",
+      message: `The node ${node.id} stopped answering.`,
+    } as const;
+    for (const { id, reason } of held) transitions.revoke(id, reason === null ? lost : {});
     for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.reconcile(jobId);
   }
 

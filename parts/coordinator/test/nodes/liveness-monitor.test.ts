@@ -82,6 +82,27 @@ t.test(
   },
 );
 
+t.test(
+  "a job that starts no more after the loss of its node says which node that was",
+  async (t) => {
+    const { world, agents, state, pass } = await build();
+    t.teardown(() => world[Symbol.dispose]());
+    const [a, b] = agents;
+    const { id } = await world.parts.kernel.submit(world.task("lost"));
+    world.parts.db.prepare("UPDATE jobs SET retries_lease_lost = 10 WHERE id = ?").run(id);
+    await world.parts.scheduler.cycle();
+    await a.fetch();
+    for (let step = 0; step < 15; step++) a.advance(step, null);
+    await a.send();
+    await pass(40, [b]);
+    t.equal(state("node-a"), "DEAD");
+    t.match(world.parts.kernel.job(id), {
+      state: "FAILED",
+      error: { code: "node_lost", message: "The node node-a stopped answering." },
+    });
+  },
+);
+
 t.test("a restart of the coordinator owes every lease a full TTL", async (t) => {
   const { world, agents, state, pass } = await build();
   t.teardown(() => world[Symbol.dispose]());

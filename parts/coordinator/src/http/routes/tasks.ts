@@ -229,7 +229,10 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       return request.audit.operation(
         { type: "job.cancel", object: { kind: "job", id: job.id } },
         async (operation) => {
-          const stopping = await deps.kernel.requestStop(job.id, "user_cancelled", operation.proof);
+          const { userId } = callerOfRequest(request);
+          const stopping = await deps.kernel.requestStop(
+            ...([job.id, "user_cancelled", operation.proof, userId] as const),
+          );
           operation.closedElsewhere();
           return taskReply(stopping ?? job);
         },
