@@ -133,10 +133,36 @@ t.test("what waits stands in its order, with a sentence why", async (t) => {
   });
   const asJson = (await run("jobs", "compare", "--json", first)).out;
   t.match(JSON.parse(asJson), { job: { jobId: first }, parameters: { name: "first" }, series: [] });
-  t.match(await run("jobs", "resubmit", first, "--file", "scripts/none.py=x"), {
-    code: 2,
-    said: /the job read no file scripts\/none\.py/,
-  });
+  for (const option of ["--file", "--remove"])
+    t.match(await run("jobs", "resubmit", first, option, "scripts/none.py"), {
+      code: 2,
+      said: /the job read no file scripts\/none\.py/,
+    });
+
+  // A file comes and one goes; what could be no file of the job is refused before anything is sent.
+  writeFileSync(join(dir, "help.py"), "HELP = 1\n");
+  const { "shards/shard_0.zip": sites = "" } = goodFiles();
+  writeFileSync(join(dir, "more.zip"), sites);
+  const more = await run(
+    ...["jobs", "resubmit", first, "--name", "first 3"],
+    ...["--add", `scripts/help.py=${join(dir, "help.py")}`],
+    ...["--add", `shards/more.zip=${join(dir, "more.zip")}`, "--remove", "shards/shard_0.zip"],
+  );
+  t.match(more, { code: 0, out: /^job-\S+\n$/ });
+  const moreInputs = JSON.stringify(await inputs(more.out.trim()));
+  t.match(moreInputs, /jobs\/first-3\/scripts\/help\.py/);
+  t.match(moreInputs, /jobs\/first-3\/shards\/more\.zip/);
+  t.notMatch(moreInputs, /shard_0\.zip/);
+  await run("jobs", "cancel", more.out.trim());
+  const add = (path: string) =>
+    run("jobs", "resubmit", first, "--name", "none", "--add", `${path}=${join(dir, "help.py")}`);
+  t.match(await add("notes/help.py"), { code: 2, said: /file_place_unknown: .*\n {2}Add files/ });
+  t.match(await add("scripts/model_def.py"), { code: 2, said: /file_named_twice: / });
+  t.same(
+    await running.s3.store.list(user.bucketAlias, "jobs/none/", 10),
+    [],
+    "nothing of them was sent",
+  );
   await run("jobs", "cancel", varied.out.trim());
 
   // A version that is gone: its content in a later version will do, another content will not.

@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import t from "tap";
 import { accessibilityFaults } from "@resontech/house/accessibility";
 import { CLEAN } from "@resontech/coordinator/testing/scripted-agent";
+import { goodFiles } from "@resontech/coordinator/testing/workspace";
 import { pageOverflow } from "@resontech/house/page-overflow";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
 
@@ -151,6 +152,45 @@ t.test("a job that ran out of memory says so, with its member's exit code", asyn
   t.same(complaints, []);
 });
 
+t.test("files come and go by keyboard, and what no job reads is told at once", async (t) => {
+  const { page, complaints } = await pageOf();
+  await page.goto(`${house.running.url}/dashboard/submit?again=${first}`);
+  await page.getByLabel("Name").fill("digits wider");
+  await page.getByRole("button", { name: "Write a new file" }).press("Enter");
+  await page.getByLabel("Text of new.py").fill("WIDTH = 8\n");
+  await page.getByLabel("Path of new.py").fill("notes/width.py");
+  await page.getByText("file_place_unknown").waitFor();
+  const submit = page.getByRole("button", { name: "Submit", exact: true });
+  t.equal(await submit.isDisabled(), true, "nothing is sent that would be refused");
+  await page.getByLabel("Path of width.py").fill("scripts/width.py");
+  await page.getByText("file_place_unknown").waitFor({ state: "detached" });
+  await page.getByLabel("Add files: choose").setInputFiles({
+    ...{ name: "more.zip", mimeType: "application/zip" },
+    buffer: Buffer.from(goodFiles()["shards/shard_0.zip"]!),
+  });
+  t.equal(await page.getByLabel("Path of more.zip").inputValue(), "shards/more.zip");
+  await page.getByRole("button", { name: "Remove shards/shard_0.zip" }).press("Enter");
+  await page.getByRole("button", { name: "Remove configs/meta.json" }).press("Enter");
+  await page.getByRole("button", { name: "Leave configs/meta.json as it was" }).press("Enter");
+  const differs = page.getByRole("region", { name: "What differs" });
+  await differs.getByText("shards/shard_0.zip is removed.").waitFor();
+  await differs.getByText("+ WIDTH = 8").waitFor();
+  t.notMatch(await differs.innerText(), /meta\.json/);
+  await shot(page, "submit-files");
+  await submit.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "digits wider" }).waitFor();
+  const made = new URL(page.url()).pathname.split("/").at(-1)!;
+  const { body } = await house.running.get(`/api/jobs/${made}/parameters`, ada.platformKey);
+  const keys = (body["inputs"] as { key: string }[]).map(({ key }) => key);
+  t.ok(keys.includes("jobs/digits-wider/scripts/width.py"));
+  t.same(
+    keys.filter((key) => key.includes("/shards/")),
+    ["jobs/digits/shards/shard_1.ZIP", "jobs/digits-wider/shards/more.zip"],
+  );
+  t.ok(keys.includes("jobs/digits/configs/meta.json"));
+  t.same(complaints, []);
+});
+
 t.test("one file is changed and the job runs again, all else as it was", async (t) => {
   const { page, complaints } = await pageOf();
   await page.goto(`${house.running.url}/dashboard/jobs/${first}`);
@@ -196,6 +236,34 @@ t.test("the first job of a person is a template, seen in code beside it", async 
   await page.getByRole("button", { name: "Submit", exact: true }).click();
   await page.getByRole("heading", { level: 1, name: "first run" }).waitFor();
   t.same(complaints, []);
+});
+
+t.test("an image classifier of two sites is a template, too, and may be changed", async (t) => {
+  const { page, complaints } = await pageOf();
+  await page.goto(`${house.running.url}/dashboard/submit`);
+  await page.getByRole("button", { name: "Begin with an image classifier" }).press("Enter");
+  await page.getByText(/9 files, .*, 2 shards/).waitFor();
+  const text = page.getByLabel("Text of scripts/model_def.py");
+  await text.fill((await text.inputValue()).replace("EPOCHS = 2", "EPOCHS = 3"));
+  t.equal(await page.getByLabel("Name").inputValue(), "image classifier");
+  await shot(page, "submit-image-classifier");
+  await page.getByRole("button", { name: "Upload and submit" }).press("Enter");
+  await page.getByRole("heading", { level: 1, name: "image classifier" }).waitFor();
+  const made = new URL(page.url()).pathname.split("/").at(-1)!;
+  const { body } = await house.running.get(`/api/jobs/${made}/parameters`, ada.platformKey);
+  t.match(body, { kind: "federation", rounds: 6, minSites: 2 });
+  const task = await house.running.get(`/api/tasks/${made}`, ada.platformKey);
+  t.match(task.body, { warnings: [], detail: { resumable: true } });
+  const { body: bucket } = await house.running.get("/api/users/storage/bucket", ada.platformKey);
+  const key = "jobs/image-classifier/scripts/model_def.py";
+  const stored = await house.running.s3.store.stat(String(bucket["bucketAlias"]), key);
+  t.equal(stored?.sizeBytes, (await changedModel()).length, "what was changed is what is sent");
+  t.same(complaints, []);
+
+  async function changedModel(): Promise<string> {
+    const { IMAGE_CLASSIFIER } = await import("../src/pages/submit/image-classifier.ts");
+    return IMAGE_CLASSIFIER.files["scripts/model_def.py"].replace("EPOCHS = 2", "EPOCHS = 3");
+  }
 });
 
 t.test("a log shows the job's code first, and a link leads to one line", async (t) => {

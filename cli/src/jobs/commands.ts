@@ -40,6 +40,7 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
   const settings = () => settingsFrom(process.env);
   /** `any` takes a limit of the earlier job away. */
   const orAny = (count: string) => (count === "any" ? null : countOf(count));
+  const collect = (value: string, before: readonly string[]) => [...before, value];
   const out = (text: string) => process.stdout.write(text);
   const jobs = program
     .command("jobs")
@@ -228,23 +229,42 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
     .option("--name <name>", "of the new job, which then has a folder of its own")
     .option("--gpu-models <ids>", "catalogue ids in order of preference, with commas; or any")
     .option("--max-price <cents>", "at most so much for an hour of a device, or any", orAny)
+    .option("--memory <MiB>", "what a member needs of its device, or any", orAny)
     .option("--minutes <n>", "the job ends so long after its first start, or any", orAny)
     .option(
       "--file <path=file>",
       "another file in place of one that the job read; may stand several times",
-      (value: string, before: readonly string[]) => [...before, value],
+      collect,
+      [],
+    )
+    .option(
+      "--add <path=file>",
+      "a file that the job did not have; may stand several times",
+      collect,
+      [],
+    )
+    .option(
+      "--remove <path>",
+      "a file that the job read, and the new one does not; may stand several times",
+      collect,
       [],
     )
     .option(
       "--argument <argument>",
       "of a command, in place of all that it had; may stand several times",
-      (value: string, before: readonly string[]) => [...before, value],
+      collect,
+      [],
+    )
+    .option(
+      "--env <name=value>",
+      "of a command, in place of all that it had; may stand several times",
+      collect,
       [],
     )
     .option("--json", "the appliance's answer", false)
     .addHelpText(
       "after",
-      "\nExamples:\n  resontech jobs resubmit job-7f3a\n  resontech jobs resubmit job-7f3a --name 'digits 2' --file scripts/model_def.py=model_def.py --minutes 30",
+      "\nExamples:\n  resontech jobs resubmit job-7f3a\n  resontech jobs resubmit job-7f3a --name 'digits 2' --file scripts/model_def.py=model_def.py --minutes 30\n  resontech jobs resubmit job-7f3a --add scripts/help.py=help.py --remove scripts/old.py",
     )
     .action(async (named: string, { json, ...variation }: Variation & { json: boolean }) => {
       const id = await findJob(settings(), named);

@@ -1,5 +1,7 @@
 /** A job once more with something changed: what is not named stays as it was. */
 import type { JobParametersReply } from "@resontech/contracts/http-jobs";
+import { bodyOfFiles, faultOfFiles, keyOfPlace, placeOf } from "@resontech/contracts/changed-files";
+import { ERROR_CATALOGUE } from "@resontech/contracts/error-catalogue";
 import type { TaskReply, TaskVariantBody } from "@resontech/contracts/http-tasks";
 import { slugOf } from "@resontech/contracts/ready-folder";
 import { getJson, sendJson } from "../api-client.ts";
@@ -12,16 +14,20 @@ export type Variation = {
   name?: string;
   gpuModels?: string;
   maxPrice?: number | null;
+  memory?: number | null;
   minutes?: number | null;
   file: readonly string[];
+  add: readonly string[];
+  remove: readonly string[];
   argument: readonly string[];
+  env: readonly string[];
 };
 
-export function isVariation({ file, argument, ...rest }: Variation): boolean {
+export function isVariation({ file, add, remove, argument, env, ...rest }: Variation): boolean {
+  const { name, gpuModels, maxPrice, memory, minutes } = rest;
   return (
-    file.length > 0 ||
-    argument.length > 0 ||
-    [rest.name, rest.gpuModels, rest.maxPrice, rest.minutes].some((value) => value !== undefined)
+    [file, add, remove, argument, env].some((list) => list.length > 0) ||
+    [name, gpuModels, maxPrice, memory, minutes].some((value) => value !== undefined)
   );
 }
 
@@ -34,38 +40,63 @@ export async function varyJob(
   const params = { id };
   const before = await getJson(settings, "/api/jobs/{id}/parameters", { params });
   const named = { ...settings, project: before.projectId };
-  const files = variation.file.map((option) => changeOf(option, before));
   const slug = slugOf(variation.name ?? before.name);
-  const stored: NonNullable<TaskVariantBody["files"]> = [];
-  for (const { input, path, local } of files) {
-    const key = `jobs/${slug}/${path}`;
-    await putFile(named, local, key);
-    stored.push({ input, key });
-  }
-  const body = { ...bodyOf(variation), ...(stored.length === 0 ? {} : { files: stored }) };
+  const files = [
+    ...variation.file.map((option) => {
+      const { path, local } = pathAndFile(option);
+      const input = inputAt(path, before);
+      return { input: input.key, key: keyOfPlace(slug, placeOf(input)), local };
+    }),
+    ...variation.add.map((option) => {
+      const { path, local } = pathAndFile(option);
+      return { path, key: keyOfPlace(slug, path), local };
+    }),
+  ];
+  const removed = variation.remove.map((path) => inputAt(path, before).key);
+  const fault = faultOfFiles(before, bodyOfFiles(files, removed));
+  if (fault !== null)
+    throw new UsageError(fault.code, fault.message, ERROR_CATALOGUE[fault.code].hint);
+  const stored = [];
+  for (const { local, ...file } of files)
+    stored.push({ ...file, versionId: (await putFile(named, local, file.key)).versionId });
+  const body = { ...bodyOf(variation), ...bodyOfFiles(stored, removed) };
   return await sendJson(named, "POST", "/api/tasks/{id}/variants", { params, body });
 }
 
-function bodyOf({ name, gpuModels, maxPrice, minutes, argument }: Variation): TaskVariantBody {
+function bodyOf(variation: Variation): TaskVariantBody {
+  const { name, gpuModels, maxPrice, memory, minutes, argument, env } = variation;
   return {
     ...(name === undefined ? {} : { name }),
     ...(gpuModels === undefined
       ? {}
       : { gpuModels: gpuModels === "any" ? null : gpuModels.split(",") }),
     ...(maxPrice === undefined ? {} : { maxPricePerGpuHourCents: maxPrice }),
+    ...(memory === undefined ? {} : { estimatedMemoryMb: memory }),
     ...(minutes === undefined ? {} : { timeLimitMinutes: minutes }),
     ...(argument.length === 0 ? {} : { arguments: [...argument] }),
+    ...(env.length === 0
+      ? {}
+      : {
+          environment: Object.fromEntries(
+            env.map(pathAndFile).map(({ path, local }) => [path, local]),
+          ),
+        }),
   };
 }
 
-/** `scripts/train.py=train.py`: what the job has, and what takes its place. @throws UsageError */
-function changeOf(
-  option: string,
-  { inputs }: Pick<JobParametersReply, "inputs">,
-): { input: string; path: string; local: string } {
+/** `scripts/train.py=train.py`: where the job has it, and where it lies here. */
+function pathAndFile(option: string): { path: string; local: string } {
   const at = option.indexOf("=");
-  const [path, local] = at < 0 ? [option, option] : [option.slice(0, at), option.slice(at + 1)];
-  const found = inputs.filter(({ key }) => key === path || key.endsWith(`/${path}`));
+  return at < 0
+    ? { path: option, local: option }
+    : { path: option.slice(0, at), local: option.slice(at + 1) };
+}
+
+/** @throws UsageError */
+function inputAt(path: string, { inputs }: Pick<JobParametersReply, "inputs">) {
+  const there = inputs.filter((input) => placeOf(input) === path);
+  const found =
+    there.length > 0 ? there : inputs.filter(({ key }) => key === path || key.endsWith(`/${path}`));
   const [only] = found;
   if (only === undefined || found.length > 1)
     throw new UsageError(
@@ -73,8 +104,7 @@ function changeOf(
       only === undefined
         ? `the job read no file ${path}`
         : `the job read ${found.length} files ${path}`,
-      "resontech jobs show JOB --json and the page of the job name its inputs. Write PATH=FILE.",
+      "resontech jobs show JOB --json and the page of the job name its inputs.",
     );
-  const place = only.kind === "shard" ? `shards/${only.key.split("/").at(-1)}` : only.path;
-  return { input: only.key, path: place, local };
+  return only;
 }

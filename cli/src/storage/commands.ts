@@ -59,7 +59,7 @@ export function addStorageCommands(program: Command, { say, table }: Shell): voi
       const files = isFolder ? filesIn(file) : [file];
       for (const one of files) {
         const below = isFolder ? `${target.replace(/\/*$/, "")}/${keyOf(file, one)}` : target;
-        const put = await putFile(settings, one, below);
+        const { versionId: _, ...put } = await putFile(settings, one, below);
         if (json) process.stdout.write(`${JSON.stringify(put)}\n`);
         const { sizeBytes, resumedBytes, isAnew } = put;
         if (isAnew) say(`${below}: what was sent before could not be used; all was sent anew`);

@@ -30,8 +30,14 @@ const COMPLETION_STEP_MS = 2_000;
 /** A part that begins so late may still end. */
 const SPARE_MS = 60_000;
 
-/** @property isAnew what an earlier try sent could not be used */
-export type Put = { key: string; sizeBytes: number; resumedBytes: number; isAnew: boolean };
+/** @property isAnew what an earlier try sent could not be used @property versionId of the object that this put stored */
+export type Put = {
+  key: string;
+  sizeBytes: number;
+  resumedBytes: number;
+  isAnew: boolean;
+  versionId: string;
+};
 type Target = { file: string; key: string; sizeBytes: number; changedAtMs: number };
 
 /** @throws CliError */
@@ -44,27 +50,30 @@ export async function putFile(settings: Settings, file: string, key: string): Pr
   const kept = readUpload(path);
   if (kept !== null && canGoOn(kept, target, Date.now()))
     try {
-      const resumedBytes = await send(settings, target, path, kept);
-      return { key, sizeBytes: target.sizeBytes, resumedBytes, isAnew: false };
+      const sent = await send(settings, target, path, kept);
+      return { key, sizeBytes: target.sizeBytes, ...sent, isAnew: false };
     } catch (error) {
       // Of an upload that is gone at the store nothing is left to go on with.
       if (!isOver(error)) throw error;
       // Unless it was cut while the store put the parts together: then the object is there.
-      if (await isStored(settings, target, kept))
-        return { key, sizeBytes: target.sizeBytes, resumedBytes: target.sizeBytes, isAnew: false };
+      const versionId = await storedVersion(settings, target, kept);
+      if (versionId !== null) {
+        const { sizeBytes } = target;
+        return { key, sizeBytes, resumedBytes: sizeBytes, isAnew: false, versionId };
+      }
     }
   else if (kept !== null) await giveUp(settings, key, kept.uploadId);
-  await send(settings, target, path, await begin(settings, target));
-  return { key, sizeBytes: target.sizeBytes, resumedBytes: 0, isAnew: kept !== null };
+  const { versionId } = await send(settings, target, path, await begin(settings, target));
+  return { key, sizeBytes: target.sizeBytes, resumedBytes: 0, isAnew: kept !== null, versionId };
 }
 
-/** Sends what is missing and completes. Keeps the upload while a later try can go on with it. @returns bytes that were there before */
+/** Sends what is missing and completes. Keeps the upload while a later try can go on with it. @returns bytes that were there before, and the version that they all became */
 async function send(
   settings: Settings,
   { file, key, sizeBytes }: Target,
   path: string,
   upload: KeptUpload,
-): Promise<number> {
+): Promise<{ resumedBytes: number; versionId: string }> {
   writeUpload(path, upload);
   const bytesOf = (part: number) =>
     Math.min(UPLOAD_PART_BYTES, sizeBytes - part * UPLOAD_PART_BYTES);
@@ -97,11 +106,12 @@ async function send(
       writeUpload(path, upload);
     }
   };
+  let versionId: string;
   try {
     const streams = await Promise.allSettled(Array.from({ length: STREAMS }, work));
     for (const stream of streams) if (stream.status === "rejected") throw stream.reason;
     progress.waits("the store puts it together");
-    await complete(settings, key, upload);
+    versionId = await complete(settings, key, upload);
   } catch (error) {
     progress.end();
     if (isOver(error)) {
@@ -112,7 +122,7 @@ async function send(
   }
   progress.end();
   forgetUpload(path);
-  return resumedBytes;
+  return { resumedBytes, versionId };
 }
 
 /**
@@ -123,38 +133,37 @@ async function complete(
   settings: Settings,
   key: string,
   { uploadId, etags }: KeptUpload,
-): Promise<void> {
+): Promise<string> {
   const parts = etags.map((etag, part) => ({ PartNumber: part + 1, ETag: etag ?? "" }));
   const body = { key, uploadId, parts };
   const path = "/api/users/storage/upload/complete";
   for (const until = Date.now() + COMPLETION_MS; ; await sleep(COMPLETION_STEP_MS))
     try {
-      return void (await sendJson(settings, "POST", path, { body, timeoutMs: COMPLETION_MS }));
+      return (await sendJson(settings, "POST", path, { body, timeoutMs: COMPLETION_MS })).versionId;
     } catch (error) {
       const isUnderWay = error instanceof CliError && error.code === "storage_unavailable";
       if (!isUnderWay || Date.now() > until) throw error;
     }
 }
 
-/** Whether the key holds what these parts make: by the object's ETag, which the parts' digests decide. */
-async function isStored(
+/** The version of what these parts make, where the key holds that: by the object's ETag, which the parts' digests decide. */
+async function storedVersion(
   settings: Settings,
   { key, sizeBytes }: Target,
   { etags }: KeptUpload,
-): Promise<boolean> {
+): Promise<string | null> {
   const parts = etags.filter((etag) => etag !== null);
-  if (parts.length < etags.length) return false;
+  if (parts.length < etags.length) return null;
   try {
-    const { url, sizeBytes: stored } = await sendJson(
-      settings,
-      "POST",
-      "/api/users/storage/download",
-      { body: { key } },
-    );
-    return stored === sizeBytes && (await etagOf(url, settings.ca)) === etagOfParts(parts);
+    const path = "/api/users/storage/download";
+    const found = await sendJson(settings, "POST", path, { body: { key } });
+    const isSame =
+      found.sizeBytes === sizeBytes &&
+      (await etagOf(found.url, settings.ca)) === etagOfParts(parts);
+    return isSame ? found.versionId : null;
   } catch {
     // Whoever may not read it sends it again.
-    return false;
+    return null;
   }
 }
 

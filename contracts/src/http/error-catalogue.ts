@@ -63,6 +63,14 @@ export const ERROR_CATALOGUE = {
     status: 400,
     hint: "Rename the object so that it is a path of a file: parts of at most 255 bytes, none of them empty, `.` or `..`.",
   },
+  file_place_unknown: {
+    status: 400,
+    hint: "Add files to scripts/, configs/, requirements/, shards/ or model/ of a federation, to payload/FOLDER/ of a command. Replace a command's script.",
+  },
+  file_named_twice: {
+    status: 400,
+    hint: "Name each file once: replace or remove what the earlier job read, and add what it did not have.",
+  },
   script_too_large: {
     status: 400,
     hint: "Keep each script under 4 MiB; data belongs into the shards.",

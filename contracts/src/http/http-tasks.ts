@@ -98,6 +98,19 @@ export const SubmitTaskBody = Type.Unsafe<SubmitTaskBody>({
   ],
 });
 
+/** An object of the bucket that becomes a file of the task. */
+const storedFile = {
+  key: Type.String({ minLength: 1, maxLength: 1024, description: "Where it lies" }),
+  versionId: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 256, description: "The newest, if absent" }),
+  ),
+};
+const InputKey = Type.String({
+  ...{ minLength: 1, maxLength: 1024 },
+  description: "Key of what the earlier task read",
+});
+const MAX_CHANGED = 1_000;
+
 /** A task like an earlier one: what is left out stays as it was. */
 export const TaskVariantBody = Type.Object(
   {
@@ -122,25 +135,31 @@ export const TaskVariantBody = Type.Object(
     arguments: Type.Optional(Type.Array(ArgumentText, { maxItems: 64 })),
     environment: Type.Optional(SubmitCommandBody.properties.environment),
     files: Type.Optional(
+      Type.Array(Type.Object({ input: InputKey, ...storedFile }, closed), {
+        ...{ maxItems: MAX_CHANGED },
+        description: "Files in place of those that the earlier task read",
+      }),
+    ),
+    addedFiles: Type.Optional(
       Type.Array(
         Type.Object(
           {
-            input: Type.String({
+            path: Type.String({
               ...{ minLength: 1, maxLength: 1024 },
-              description: "Key of what the earlier task read",
+              description: "As in a folder of its own: scripts/help.py, shards/more.zip",
             }),
-            key: Type.String({
-              ...{ minLength: 1, maxLength: 1024 },
-              description: "Where the other file lies",
-            }),
-            versionId: Type.Optional(
-              Type.String({ minLength: 1, maxLength: 256, description: "The newest, if absent" }),
-            ),
+            ...storedFile,
           },
           closed,
         ),
-        { maxItems: 1_000, description: "Files in place of those that the earlier task read" },
+        { maxItems: MAX_CHANGED, description: "Files that the earlier task did not have" },
       ),
+    ),
+    removedFiles: Type.Optional(
+      Type.Array(InputKey, {
+        ...{ maxItems: MAX_CHANGED },
+        description: "Files that the earlier task read, and this one does not",
+      }),
     ),
   },
   closed,

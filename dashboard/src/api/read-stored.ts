@@ -1,4 +1,4 @@
-import { Problem } from "./problem.ts";
+import { storeProblem } from "./store-problem.ts";
 
 /** Reads from the object store itself, by a URL that was given out for it. @param range of bytes, both ends included @throws Problem */
 export async function readStored(
@@ -13,13 +13,5 @@ export async function readStored(
     return null;
   });
   if (answer?.ok === true) return answer;
-  throw new Problem({
-    code: answer === null ? "unreachable" : "storage_refused",
-    message:
-      answer === null
-        ? "the object store did not answer"
-        : `the object store answered with status ${answer.status}`,
-    hint: "Try again. If it lasts, look at the page Storage.",
-    ...{ status: answer?.status ?? 0, requestId: null },
-  });
+  throw storeProblem(answer?.status ?? null, "Try again. If it lasts, look at the page Storage.");
 }

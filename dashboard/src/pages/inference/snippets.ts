@@ -1,23 +1,17 @@
 /** How to call a deployment from a shell and from Python, without the key in a command line. Pure. */
 import { OPENAI_PATH } from "@resontech/contracts/openai-surface";
+import { curlWithKey } from "../../api/curl-with-key.ts";
 
-const KEY_HEADER = [
-  "export SSL_CERT_FILE=root.crt",
-  "(umask 077; printf 'X-API-Key: %s\\n' \"$RESON_INFERENCE_API_KEY\" > key.header)",
-];
+const CURL = curlWithKey("X-API-Key: %s", "RESON_INFERENCE_API_KEY");
 
 /** Of a program of one's own, which has paths of its own. */
 export function ownSnippet(endpoint: string): string {
-  return [
-    ...KEY_HEADER,
-    `curl --cacert "$SSL_CERT_FILE" --header @key.header ${endpoint}/PATH`,
-  ].join("\n");
+  return [...CURL, `  ${endpoint}/PATH`].join("\n");
 }
 
 export function embedSnippet(endpoint: string, texts: readonly string[]): string {
   return [
-    ...KEY_HEADER,
-    'curl --cacert "$SSL_CERT_FILE" --header @key.header \\',
+    ...CURL,
     "  --header 'Content-Type: application/json' \\",
     `  --data @- ${endpoint}${OPENAI_PATH}/embeddings <<'END'`,
     JSON.stringify({ model: endpoint.split("/").at(-1), input: texts }, null, 2),
@@ -28,8 +22,7 @@ export function embedSnippet(endpoint: string, texts: readonly string[]): string
 /** An endpoint is the appliance's own address and an id: a shell reads no sign of it. */
 export function curlSnippet(endpoint: string): string {
   return [
-    ...KEY_HEADER,
-    'curl --cacert "$SSL_CERT_FILE" --header @key.header \\',
+    ...CURL,
     "  --header 'Content-Type: application/octet-stream' \\",
     `  --data-binary @photo.png ${endpoint}/predict`,
   ].join("\n");

@@ -1,7 +1,8 @@
 /** A file of the person's into the bucket, in parts: the browser sends them to the object store itself, by URLs that were signed for it. */
 import { UPLOAD_PART_BYTES } from "@resontech/contracts/http-storage";
 import { ask, askAgain } from "../../api/ask.ts";
-import { asProblem, Problem } from "../../api/problem.ts";
+import { asProblem } from "../../api/problem.ts";
+import { storeProblem } from "../../api/store-problem.ts";
 
 const TRIES = 4;
 const WAIT_MS = 1_000;
@@ -70,15 +71,10 @@ async function putPart(url: string, part: Blob): Promise<string> {
     const etag = answer?.headers.get("etag");
     if (answer?.ok === true && etag != null) return etag.replaceAll('"', "");
     if (answer !== null || tries === TRIES)
-      throw new Problem({
-        code: answer === null ? "unreachable" : "storage_refused",
-        message:
-          answer === null
-            ? "the object store did not answer"
-            : `the object store answered with status ${answer.status}`,
-        hint: "Try again. If the bucket is full, remove something first.",
-        ...{ status: answer?.status ?? 0, requestId: null },
-      });
+      throw storeProblem(
+        answer?.status ?? null,
+        "Try again. If the bucket is full, remove something first.",
+      );
     await new Promise((resolve) => setTimeout(resolve, WAIT_MS * tries));
   }
 }

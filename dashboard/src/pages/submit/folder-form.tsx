@@ -1,30 +1,24 @@
 import { bodyOfFolder, missingFolders, slugOf } from "@resontech/contracts/ready-folder";
-import { type DetailedHTMLProps, type DragEvent, type InputHTMLAttributes, useState } from "react";
+import { useState } from "react";
 import { useLocation } from "wouter";
 import { askAgain } from "../../api/ask.ts";
-import { countOf } from "../../ui/count-of.ts";
-import { bytes } from "../../ui/bytes.ts";
 import { Button } from "../../ui/button.tsx";
-import { Field } from "../../ui/field.tsx";
-import { Failure, Warning } from "../../ui/notice.tsx";
-import { Panel } from "../../ui/panel.tsx";
+import { Row } from "../../ui/panel.tsx";
+import { saveBytes } from "../../ui/save-bytes.ts";
 import { useAction } from "../../ui/use-action.ts";
-import { upload } from "../storage/upload.ts";
-import { type ChosenFile, chosenFiles } from "./chosen-files.ts";
-import { CodeBeside } from "./code-beside.tsx";
+import type { ChosenFile } from "./chosen-files.ts";
 import { DeviceField } from "./device-field.tsx";
-import { droppedFolder } from "./dropped-folder.ts";
+import { FolderField } from "./folder-field.tsx";
+import { MinutesField, NameField, PriceField } from "./job-fields.tsx";
 import { ProjectField } from "./project-field.tsx";
 import { folderInCode } from "./same-in-code.ts";
-import styles from "./submit.module.css";
+import { SubmitForm } from "./submit-form.tsx";
+import { TextEditor } from "./text-editor.tsx";
+import { useSubmission } from "./use-submission.ts";
 
-/** Of one folder with all that is in it; every browser has the attribute, and no standard. */
-const FOLDER = { webkitdirectory: "" } as DetailedHTMLProps<
-  InputHTMLAttributes<HTMLInputElement>,
-  HTMLInputElement
->;
+const NOTHING: { name: string; files: readonly ChosenFile[] } = { name: "", files: [] };
 
-/** A federated job of a folder on the person's disk. */
+/** A federated job of a folder on the person's disk, or of a template. */
 export function FolderForm({
   project,
   onProject,
@@ -34,160 +28,125 @@ export function FolderForm({
 }) {
   const [, go] = useLocation();
   const [name, setName] = useState("");
-  const [folder, setFolder] = useState("");
-  const [files, setFiles] = useState<readonly ChosenFile[]>([]);
-  const [model, setModel] = useState("");
+  const [{ name: folder, files }, setFolder] = useState(NOTHING);
+  /** Of a template: the file that is edited here. */
+  const [edited, setEdited] = useState<{ path: string; text: string } | null>(null);
+  const [models, setModels] = useState("");
   const [price, setPrice] = useState("");
   const [minutes, setMinutes] = useState("");
-  const [isOver, setOver] = useState(false);
-  /** By path: what is stored already is not sent again after a failure. */
-  const [stored, setStored] = useState<ReadonlySet<string>>(new Set());
-  const [sent, setSent] = useState<number | null>(null);
   const folders = [...new Set(files.map(({ path }) => path.split("/")[0] ?? ""))];
-  const missing = missingFolders(folders);
-  const total = files.reduce((sum, { file }) => sum + file.size, 0);
-  const choose = ({ name: chosen, files: found }: { name: string; files: ChosenFile[] }) => {
-    setFiles(found);
+  const choose = (chosen: typeof NOTHING) => {
     setFolder(chosen);
-    setStored(new Set());
-    if (name === "" || name === folder) setName(chosen);
+    setEdited(null);
+    if (name === "" || name === folder) setName(chosen.name);
   };
-  const drop = useAction(async (items: DataTransferItemList) => {
-    const found = await droppedFolder(items);
-    if (found !== null) choose(found);
+  const begin = useAction(async () => {
+    const { templateFolder } = await import("./template-folder.ts");
+    const { main, ...template } = templateFolder();
+    choose(template);
+    const file = template.files.find(({ path }) => path === main)?.file;
+    if (file !== undefined) setEdited({ path: main, text: await file.text() });
   });
-  const submit = useAction(async () => {
-    const slug = slugOf(name);
-    const done = new Set(stored);
-    setSent(0);
-    try {
-      for (const { path, file } of files) {
-        const key = `jobs/${slug}/${path}`;
-        const said = (count: number) => setSent((before) => (before ?? 0) + count);
-        if (done.has(key)) said(file.size);
-        else await upload(key, file, project, said);
-        done.add(key);
-        setStored(new Set(done));
-      }
+  const take = useAction(async () => {
+    const { zipOfFolder } = await import("./template-folder.ts");
+    const zip = await zipOfFolder(slugOf(folder), files);
+    saveBytes(zip, `${slugOf(folder)}.zip`, "application/zip");
+  });
+  const edit = (path: string, text: string) => {
+    setEdited({ path, text });
+    const file = new File([text], path);
+    setFolder({
+      name: folder,
+      files: files.map((one) => (one.path === path ? { path, file } : one)),
+    });
+  };
+  const submission = useSubmission(
+    project,
+    () => files.map(({ path, file }) => ({ key: `jobs/${slugOf(name)}/${path}`, content: file })),
+    async (_, idempotencyKey) => {
       const number = (text: string) => (text === "" ? undefined : Number(text));
       const body = bodyOfFolder(name, folders, {
-        gpuModels: model === "" ? undefined : model.split(","),
+        gpuModels: models === "" ? undefined : models.split(","),
         maxPriceCents: number(price),
         minutes: number(minutes),
       });
-      const idempotencyKey = crypto.randomUUID();
       const job = await askAgain("POST", "/api/tasks", {
-        ...{ body, project, idempotencyKey },
+        ...{ body, project, idempotencyKey: idempotencyKey(body) },
       });
       go(`/jobs/${job.id}`);
-    } finally {
-      setSent(null);
-    }
-  });
-  const dragged = {
-    onDragOver: (event: DragEvent) => {
-      event.preventDefault();
-      setOver(true);
     },
-    onDragLeave: () => setOver(false),
-    onDrop: (event: DragEvent) => {
-      event.preventDefault();
-      setOver(false);
-      drop.run(event.dataTransfer.items);
-    },
-  };
+  );
   return (
-    <div className={styles["beside"]}>
-      <div className={styles["stack"]}>
-        <Panel title="The job">
-          <p>
-            A folder with <code>shards/</code>, <code>scripts/</code>, <code>configs/</code> and{" "}
-            <code>requirements/</code>, and perhaps <code>model/</code>. Each shard goes to a site
-            of its own.
-          </p>
-          <form
-            onSubmit={(event) => {
-              event.preventDefault();
-              submit.run();
-            }}
-          >
-            <div className={styles["drop"]} data-over={isOver || undefined} {...dragged}>
-              <Field label="Folder" hint="Or drag it here.">
-                <input
-                  type="file"
-                  required={files.length === 0}
-                  {...FOLDER}
-                  onChange={({ target }) => choose(chosenFiles([...(target.files ?? [])]))}
-                />
-              </Field>
-              {files.length === 0 ? null : missing.length > 0 ? (
-                <Warning>The folder lacks {missing.map((one) => `${one}/`).join(", ")}.</Warning>
-              ) : (
-                <p>
-                  {folder}: {countOf(files.length, "file")}, {bytes(total)},{" "}
-                  {countOf(files.filter(({ path }) => path.startsWith("shards/")).length, "shard")}
-                </p>
-              )}
-            </div>
-            <Field label="Name">
-              <input
-                required
-                maxLength={200}
-                value={name}
-                onChange={({ target }) => setName(target.value)}
-              />
-            </Field>
-            <ProjectField project={project} onChange={onProject} />
-            <DeviceField models={model} onChange={setModel} />
-            <Field label="Highest price (cents per device and hour)" hint="Empty: any price.">
-              <input
-                type="number"
-                min={0}
-                value={price}
-                onChange={({ target }) => setPrice(target.value)}
-              />
-            </Field>
-            <Field label="Time limit (minutes)" hint="Empty: no limit of its own.">
-              <input
-                type="number"
-                min={1}
-                value={minutes}
-                onChange={({ target }) => setMinutes(target.value)}
-              />
-            </Field>
-            <div>
-              <Button
-                look="main"
-                type="submit"
-                isDisabled={submit.isBusy || files.length === 0 || missing.length > 0}
-              >
-                Upload and submit
-              </Button>
-            </div>
-          </form>
-        </Panel>
-        {sent === null ? null : (
-          <p role="status">
-            <progress max={Math.max(1, total)} value={sent} aria-label="Uploaded" /> {bytes(sent)}{" "}
-            of {bytes(total)}
-          </p>
+    <SubmitForm
+      title="The job"
+      about={
+        <>
+          A folder with <code>shards/</code>, <code>scripts/</code>, <code>configs/</code> and{" "}
+          <code>requirements/</code>, and perhaps <code>model/</code>. Each shard goes to a site of
+          its own.
+        </>
+      }
+      action="Upload and submit"
+      failed="The job was not submitted"
+      submission={submission}
+      isReady={files.length > 0 && missingFolders(folders).length === 0}
+      code={folderInCode(edited === null ? folder : slugOf(folder), {
+        name,
+        models,
+        price,
+        minutes,
+      })}
+      aboutCode={
+        edited === null
+          ? "Python makes scripts and configs of a model of yours; the shell takes the folder as it is."
+          : "The shell takes the template as a folder: download it, and unpack the zip."
+      }
+      texts={
+        edited === null ? null : (
+          <>
+            <h3>{edited.path}</h3>
+            <p>
+              Circles, squares and triangles of two sites that draw them differently, in six rounds.
+              Change what you like, or submit it as it is.
+            </p>
+            <TextEditor
+              label={`Text of ${edited.path}`}
+              text={edited.text}
+              onChange={(text) => edit(edited.path, text)}
+            />
+          </>
+        )
+      }
+    >
+      <FolderField
+        {...{ folder, files }}
+        onChoose={choose}
+        isTemplate={edited !== null}
+        error={begin.error ?? take.error}
+      >
+        {edited !== null ? (
+          <Row>
+            <Button isDisabled={take.isBusy} onPress={() => take.run()}>
+              Download the folder
+            </Button>
+            <Button look="quiet" onPress={() => choose(NOTHING)}>
+              Choose a folder instead
+            </Button>
+          </Row>
+        ) : files.length > 0 ? null : (
+          <Row>
+            <span>No folder yet?</span>
+            <Button isDisabled={begin.isBusy} onPress={() => begin.run()}>
+              Begin with an image classifier
+            </Button>
+          </Row>
         )}
-        {submit.error === null ? null : (
-          <Panel title="The job was not submitted">
-            <Failure error={submit.error} />
-            {stored.size === 0 ? null : (
-              <p>
-                {countOf(stored.size, "file is", "files are")} stored, and not sent again with the
-                next try.
-              </p>
-            )}
-          </Panel>
-        )}
-      </div>
-      <CodeBeside
-        code={folderInCode(folder, { name, models: model, price, minutes })}
-        about="Python makes scripts and configs of a model of yours; the shell takes the folder as it is."
-      />
-    </div>
+      </FolderField>
+      <NameField value={name} onChange={setName} />
+      <ProjectField project={project} onChange={onProject} />
+      <DeviceField models={models} onChange={setModels} />
+      <PriceField value={price} onChange={setPrice} />
+      <MinutesField value={minutes} onChange={setMinutes} />
+    </SubmitForm>
   );
 }

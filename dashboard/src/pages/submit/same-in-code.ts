@@ -1,17 +1,21 @@
 /** What a form would send, for a shell and for Python. Pure. */
+import { type ChangedFiles, placeOf } from "@resontech/contracts/changed-files";
+import type { JobParametersReply } from "@resontech/contracts/http-jobs";
 import type {
   SubmitCommandBody,
   SubmitTaskBody,
   TaskVariantBody,
 } from "@resontech/contracts/http-tasks";
+import { curlWithKey } from "../../api/curl-with-key.ts";
 import { shellWord } from "@resontech/contracts/shell-word";
 
 export type SameInCode = { shell: string; python: string };
 
 /** Addresses and keys, as whoever mints them hands them out. */
+const CONFIG = "    ResonTechConfig(";
 const CLIENT = [
   "sdk = ResonTech(",
-  "    ResonTechConfig(",
+  CONFIG,
   ...[
     ["base_url", "RESON_BASE_URL"],
     ["s3_access_key_id", "RESON_S3_ACCESS_KEY_ID"],
@@ -21,6 +25,27 @@ const CLIENT = [
   ].map(([field, variable]) => `        ${field}=os.environ["${variable}"],`),
   "    )",
   ")",
+] as const;
+
+/** What the client has no call of its own for. */
+const API = [
+  "api = httpx.Client(",
+  '    base_url=os.environ["RESON_BASE_URL"],',
+  '    headers={"authorization": "Bearer " + os.environ["RESON_API_KEY"]},',
+  ")",
+] as const;
+
+/** The client asks for the bucket when it submits, and not before: whoever only sends files names it. */
+const SENDER = [
+  "import os",
+  "import httpx",
+  "from resontech import ResonTech, ResonTechConfig",
+  "",
+  ...API,
+  'bucket = api.get("/api/users/storage/bucket").raise_for_status().json()["bucketAlias"]',
+  ...CLIENT.flatMap((line) =>
+    line === CONFIG ? [line, "        s3_bucket_alias=bucket,"] : [line],
+  ),
 ] as const;
 
 type Wishes = { name: string; models: string; price: string; minutes: string };
@@ -57,61 +82,88 @@ export function folderInCode(folder: string, { name, models, price, minutes }: W
   };
 }
 
-/** @param files by the path that a member finds them at, each as a name on somebody's disk */
+/** @param changed with keys in the new job's folder @param inputs of the earlier job */
 export function variantInCode(
   job: string,
-  body: Omit<TaskVariantBody, "files">,
-  files: readonly { path: string; input: string; key: string }[],
+  body: Omit<TaskVariantBody, keyof ChangedFiles>,
+  changed: ChangedFiles,
+  inputs: JobParametersReply["inputs"],
 ): SameInCode {
   const { name, gpuModels, maxPricePerGpuHourCents: price, timeLimitMinutes: minutes } = body;
+  const { files = [], addedFiles = [], removedFiles = [] } = changed;
   const option = (flag: string, value: string | number | null | undefined) =>
     value === undefined ? null : `${flag} ${value === null ? "any" : shellWord(String(value))}`;
-  const told = files.map(({ input, key }) => ({ input, key, versionId: "VERSION" }));
+  const placeOfKey = (key: string) => {
+    const input = inputs.find((one) => one.key === key);
+    return input === undefined ? key : placeOf(input);
+  };
+  const uploads = [
+    ...files.map(({ input, key }) => ({ path: placeOfKey(input), key })),
+    ...addedFiles.map(({ path, key }) => ({ path, key })),
+  ];
   return {
     shell: [
       `resontech jobs resubmit ${job}`,
       option("--name", name),
       option("--gpu-models", gpuModels === null ? null : gpuModels?.join(",")),
       option("--max-price", price),
+      option("--memory", body.estimatedMemoryMb),
       option("--minutes", minutes),
-      ...files.map(({ path }) => `--file ${shellWord(`${path}=${path}`)}`),
+      ...files.map(({ input }) => placeOfKey(input)).map((path) => pathOption("--file", path)),
+      ...addedFiles.map(({ path }) => pathOption("--add", path)),
+      ...removedFiles.map((key) => `--remove ${shellWord(placeOfKey(key))}`),
       ...(body.arguments ?? []).map((argument) => `--argument=${shellWord(argument)}`),
+      ...Object.entries(body.environment ?? {}).map(
+        ([variable, value]) => `--env ${shellWord(`${variable}=${value}`)}`,
+      ),
     ]
       .filter((part) => part !== null)
       .join(" "),
     python: [
-      "import os",
-      "import httpx",
-      "",
-      `answer = httpx.post(`,
-      `    os.environ["RESON_BASE_URL"] + "/api/tasks/${job}/variants",`,
-      `    headers={"authorization": "Bearer " + os.environ["RESON_API_KEY"]},`,
-      `    json=${indented(pythonOf({ ...body, ...(told.length === 0 ? {} : { files: told }) }))},`,
+      ...(uploads.length === 0 ? ["import os", "import httpx", "", ...API] : SENDER),
+      ...uploads.map(({ path, key }) => uploadInPython(path, key)),
+      "answer = api.post(",
+      `    "/api/tasks/${job}/variants",`,
+      `    json=${indented(pythonOf({ ...body, ...changed }))},`,
       ")",
       'print(answer.raise_for_status().json()["id"])',
     ].join("\n"),
   };
 }
 
-/** @param file its name on somebody's disk */
-export function commandInCode(file: string, body: SubmitCommandBody): SameInCode {
-  const key = body.scriptPath.slice(1);
+function pathOption(flag: string, path: string): string {
+  return `${flag} ${shellWord(`${path}=${path}`)}`;
+}
+
+function uploadInPython(file: string, key: string): string {
+  return `sdk.storage.upload_file(${pythonOf(file)}, ${pythonOf(key)})`;
+}
+
+/** @param file its name on somebody's disk @param inputs names of files there, which go into the input folder */
+export function commandInCode(
+  file: string,
+  body: SubmitCommandBody,
+  inputs: readonly string[],
+): SameInCode {
+  const folder = (body.inputFolders?.[0] ?? "").slice(1);
+  const uploads = [
+    { path: file, key: body.scriptPath.slice(1) },
+    ...inputs.map((path) => ({ path, key: `${folder}/${path}` })),
+  ];
   return {
     shell: [
-      `resontech storage put ${shellWord(file)} ${shellWord(key)}`,
-      `curl --fail -H "Authorization: Bearer $RESON_API_KEY" -H 'content-type: application/json' \\`,
-      `  -d ${shellWord(JSON.stringify(body))} "$RESON_BASE_URL/api/tasks"`,
+      ...uploads.map(
+        ({ path, key }) => `resontech storage put ${shellWord(path)} ${shellWord(key)}`,
+      ),
+      ...curlWithKey("Authorization: Bearer %s", "RESON_API_KEY"),
+      "  --header 'Content-Type: application/json' \\",
+      `  --data ${shellWord(JSON.stringify(body))} "$RESON_BASE_URL/api/tasks"`,
     ].join("\n"),
     python: [
-      "import os",
-      "import httpx",
-      "from resontech import ResonTech, ResonTechConfig",
-      "",
-      ...CLIENT,
-      `sdk.storage.boto3.upload_file(${pythonOf(file)}, sdk.storage.bucket, ${pythonOf(key)})`,
-      "answer = httpx.post(",
-      `    os.environ["RESON_BASE_URL"] + "/api/tasks",`,
-      `    headers={"authorization": "Bearer " + os.environ["RESON_API_KEY"]},`,
+      ...SENDER,
+      ...uploads.map(({ path, key }) => uploadInPython(path, key)),
+      "answer = api.post(",
+      '    "/api/tasks",',
       `    json=${indented(pythonOf(body satisfies SubmitTaskBody))},`,
       ")",
       'print(answer.raise_for_status().json()["id"])',

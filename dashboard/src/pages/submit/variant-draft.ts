@@ -1,4 +1,5 @@
 /** What a person changes of an earlier job before it is sent as a new one. Pure. */
+import type { ChangedFiles } from "@resontech/contracts/changed-files";
 import type { JobParametersReply } from "@resontech/contracts/http-jobs";
 import type { TaskVariantBody } from "@resontech/contracts/http-tasks";
 
@@ -67,7 +68,7 @@ export function fieldChanges(draft: VariantDraft, job: JobParametersReply): Fiel
 export function bodyOfDraft(
   draft: VariantDraft,
   job: JobParametersReply,
-): Omit<TaskVariantBody, "files"> {
+): Omit<TaskVariantBody, keyof ChangedFiles> {
   const before = { ...draftOf(job), name: job.name };
   const is = (field: keyof VariantDraft) => draft[field] !== before[field];
   const numberOrNull = (text: string) => (text === "" ? null : Number(text));
@@ -96,18 +97,4 @@ export function environmentOf(text: string): Record<string, string> {
         return at < 0 ? [line.trim(), ""] : [line.slice(0, at).trim(), line.slice(at + 1)];
       }),
   );
-}
-
-/** Where in the bucket a changed file is stored, below the new job's folder. */
-export function keyOfChange(
-  slug: string,
-  { kind, key, path }: JobParametersReply["inputs"][number],
-): string {
-  const file = key.slice(key.lastIndexOf("/") + 1);
-  // Folders of another job's outputs are closed to whoever uploads.
-  const place =
-    kind === "shard"
-      ? `shards/${file}`
-      : path.replaceAll(/(^|\/)(model_out|files_out|logs|ckpt)\//g, "$1");
-  return `jobs/${slug}/${place}`;
 }

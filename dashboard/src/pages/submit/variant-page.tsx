@@ -1,30 +1,42 @@
+import { bodyOfFiles, placeOf } from "@resontech/contracts/changed-files";
 import { slugOf } from "@resontech/contracts/ready-folder";
 import type { JobParametersReply } from "@resontech/contracts/http-jobs";
 import { useQuery } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { ask, askAgain } from "../../api/ask.ts";
 import { bytes } from "../../ui/bytes.ts";
 import { Button } from "../../ui/button.tsx";
-import { Field } from "../../ui/field.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
 import { Facts, Panel } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
-import { useAction } from "../../ui/use-action.ts";
-import { upload } from "../storage/upload.ts";
 import { CodeBeside } from "./code-beside.tsx";
 import { DeviceField } from "./device-field.tsx";
+import {
+  ArgumentsField,
+  EnvironmentField,
+  MemoryField,
+  MinutesField,
+  NameField,
+  PriceField,
+} from "./job-fields.tsx";
 import { lineDiff } from "./line-diff.ts";
 import { variantInCode } from "./same-in-code.ts";
+import { SubmissionState } from "./submission-state.tsx";
+import { useSubmission } from "./use-submission.ts";
 import {
-  bodyOfDraft,
-  draftOf,
-  fieldChanges,
-  keyOfChange,
-  type VariantDraft,
-} from "./variant-draft.ts";
-import { type FileChange, type FileChanges, inputName, VariantFiles } from "./variant-files.tsx";
+  type AddedFile,
+  changedInputs,
+  type FileChange,
+  type FileChanges,
+  faultOfChanges,
+  filesToStore,
+  NO_CHANGES,
+  removedInputs,
+} from "./file-changes.ts";
+import { bodyOfDraft, draftOf, fieldChanges, type VariantDraft } from "./variant-draft.ts";
+import { VariantFiles } from "./variant-files.tsx";
 import styles from "./submit.module.css";
 
 /** An earlier job once more, with what is changed here. */
@@ -61,44 +73,26 @@ export function VariantPage({ job }: { job: string }) {
 function VariantForm({ job, before }: { job: string; before: JobParametersReply }) {
   const [, go] = useLocation();
   const [draft, setDraft] = useState<VariantDraft>(() => draftOf(before));
-  const [files, setFiles] = useState<FileChanges>(new Map());
-  const [sent, setSent] = useState<{ bytes: number; of: number } | null>(null);
-  /** Of one that was refused before, the second is another. */
-  const idempotencyKey = useRef<{ of: string; key: string }>({ of: "", key: "" });
+  const [files, setFiles] = useState<FileChanges>(NO_CHANGES);
   const set = (change: Partial<VariantDraft>) => setDraft((now) => ({ ...now, ...change }));
-  const changed = before.inputs.flatMap((input) => {
-    const change = files.get(input.key);
-    return change === undefined || (change.kind === "edited" && change.text === change.before)
-      ? []
-      : [{ input, change, key: keyOfChange(slugOf(draft.name), input) }];
-  });
+  const { inputs } = before;
+  const changed = changedInputs(inputs, files);
+  const toStore = filesToStore(inputs, files, slugOf(draft.name));
   const body = bodyOfDraft(draft, before);
   const changes = fieldChanges(draft, before);
-  const submit = useAction(async () => {
-    const blobs = changed.map(({ input, change, key }) => ({ input, key, blob: blobOf(change) }));
-    const of = blobs.reduce((sum, { blob }) => sum + blob.size, 0);
-    const stored: { input: string; key: string; versionId: string }[] = [];
-    try {
-      for (const { input, key, blob } of blobs) {
-        const versionId = await upload(key, blob, before.projectId, (count) =>
-          setSent((now) => ({ bytes: (now?.bytes ?? 0) + count, of })),
-        );
-        stored.push({ input: input.key, key, versionId });
-      }
-    } finally {
-      setSent(null);
-    }
-    const asked = { ...body, ...(stored.length === 0 ? {} : { files: stored }) };
-    const text = JSON.stringify(asked);
-    if (idempotencyKey.current.of !== text)
-      idempotencyKey.current = { of: text, key: crypto.randomUUID() };
-    const made = await askAgain("POST", "/api/tasks/{id}/variants", {
-      params: { id: job },
-      body: asked,
-      ...{ project: before.projectId, idempotencyKey: idempotencyKey.current.key },
-    });
-    go(`/jobs/${made.id}`);
-  });
+  const submission = useSubmission(
+    before.projectId,
+    () => toStore.map(({ file: { key }, content }) => ({ key, content })),
+    async (versionIds, idempotencyKey) => {
+      const stored = toStore.map(({ file }, at) => ({ ...file, versionId: versionIds[at]! }));
+      const asked = { ...body, ...bodyOfFiles(stored, removedInputs(inputs, files)) };
+      const made = await askAgain("POST", "/api/tasks/{id}/variants", {
+        ...{ params: { id: job }, body: asked },
+        ...{ project: before.projectId, idempotencyKey: idempotencyKey(asked) },
+      });
+      go(`/jobs/${made.id}`);
+    },
+  );
   return (
     <div className={styles["beside"]}>
       <div className={styles["stack"]}>
@@ -107,20 +101,14 @@ function VariantForm({ job, before }: { job: string; before: JobParametersReply 
             id="variant"
             onSubmit={(event) => {
               event.preventDefault();
-              submit.run();
+              submission.run();
             }}
           >
-            <Field
-              label="Name"
+            <NameField
               hint="With a name of its own the new job has a folder of its own, and both may run at once."
-            >
-              <input
-                required
-                maxLength={200}
-                value={draft.name}
-                onChange={({ target }) => set({ name: target.value })}
-              />
-            </Field>
+              value={draft.name}
+              onChange={(name) => set({ name })}
+            />
             <DeviceField
               models={draft.models}
               onChange={(models) => set({ models })}
@@ -130,61 +118,28 @@ function VariantForm({ job, before }: { job: string; before: JobParametersReply 
                     hint: `The job had workers of its own: ${before.workerIds.join(", ")}. A device takes their place.`,
                   })}
             />
-            <Field label="Time limit (minutes)" hint="Empty: no limit of its own.">
-              <input
-                type="number"
-                min={1}
-                value={draft.minutes}
-                onChange={({ target }) => set({ minutes: target.value })}
-              />
-            </Field>
-            <Field label="Highest price (cents per device and hour)" hint="Empty: any price.">
-              <input
-                type="number"
-                min={0}
-                value={draft.price}
-                onChange={({ target }) => set({ price: target.value })}
-              />
-            </Field>
-            <Field label="Memory asked for (MiB)" hint="Empty: nothing is asked for.">
-              <input
-                type="number"
-                min={1}
-                value={draft.memory}
-                onChange={({ target }) => set({ memory: target.value })}
-              />
-            </Field>
+            <MinutesField value={draft.minutes} onChange={(minutes) => set({ minutes })} />
+            <PriceField value={draft.price} onChange={(price) => set({ price })} />
+            <MemoryField value={draft.memory} onChange={(memory) => set({ memory })} />
             {before.kind !== "command" ? null : (
               <>
-                <Field label="Arguments" hint="One a line.">
-                  <textarea
-                    rows={3}
-                    value={draft.arguments}
-                    onChange={({ target }) => set({ arguments: target.value })}
-                  />
-                </Field>
-                <Field label="Environment" hint="NAME=value, one a line.">
-                  <textarea
-                    rows={3}
-                    value={draft.environment}
-                    onChange={({ target }) => set({ environment: target.value })}
-                  />
-                </Field>
+                <ArgumentsField
+                  value={draft.arguments}
+                  onChange={(given) => set({ arguments: given })}
+                />
+                <EnvironmentField
+                  value={draft.environment}
+                  onChange={(environment) => set({ environment })}
+                />
               </>
             )}
           </form>
         </Panel>
-        <VariantFiles
-          job={job}
-          project={before.projectId}
-          inputs={before.inputs}
-          changes={files}
-          onChange={setFiles}
-        />
+        <VariantFiles job={job} before={before} changes={files} onChange={setFiles} />
       </div>
       <div className={styles["stack"]}>
         <Panel title="What differs">
-          {changes.length === 0 && changed.length === 0 ? (
+          {changes.length + changed.length + files.added.length === 0 ? (
             <p>Nothing yet: the new job would be the same, in the same folder.</p>
           ) : null}
           {changes.length === 0 ? null : (
@@ -198,30 +153,32 @@ function VariantForm({ job, before }: { job: string; before: JobParametersReply 
             />
           )}
           {changed.map(({ input, change }) => (
-            <ChangedFile key={input.key} name={inputName(input.key, input.kind)} change={change} />
+            <ChangedFile key={input.key} name={placeOf(input)} change={change} />
+          ))}
+          {files.added.map((added) => (
+            <NewFile key={added.id} added={added} />
           ))}
           <div>
-            <Button look="main" type="submit" form="variant" isDisabled={submit.isBusy}>
+            <Button
+              look="main"
+              type="submit"
+              form="variant"
+              isDisabled={submission.isBusy || faultOfChanges(before, files) !== null}
+            >
               Submit
             </Button>
           </div>
-          {sent === null ? null : (
-            <p role="status">
-              <progress max={Math.max(1, sent.of)} value={sent.bytes} aria-label="Uploaded" />{" "}
-              {bytes(sent.bytes)} of {bytes(sent.of)}
-            </p>
-          )}
-          {submit.error === null ? null : <Failure error={submit.error} />}
+          <SubmissionState submission={submission} failed="The job was not submitted" />
         </Panel>
         <CodeBeside
           code={variantInCode(
             job,
             body,
-            changed.map(({ input, key }) => ({
-              path: inputName(input.key, input.kind),
-              input: input.key,
-              key,
-            })),
+            bodyOfFiles(
+              toStore.map(({ file }) => file),
+              removedInputs(inputs, files),
+            ),
+            inputs,
           )}
         />
       </div>
@@ -229,11 +186,13 @@ function VariantForm({ job, before }: { job: string; before: JobParametersReply 
   );
 }
 
-function blobOf(change: FileChange): Blob {
-  return change.kind === "replaced" ? change.file : new Blob([change.text]);
-}
-
 function ChangedFile({ name, change }: { name: string; change: FileChange }) {
+  if (change.kind === "removed")
+    return (
+      <p>
+        <code>{name}</code> is removed.
+      </p>
+    );
   if (change.kind === "replaced")
     return (
       <p>
@@ -246,19 +205,49 @@ function ChangedFile({ name, change }: { name: string; change: FileChange }) {
       <p>
         <code>{name}</code>
       </p>
-      <pre className={styles["diff"]} tabIndex={0} aria-label={`Changes of ${name}`}>
-        {lineDiff(change.before, change.text).map(({ sign, text }, at) => (
-          // Lines of a difference have no other name than their place.
-          // oxlint-disable-next-line react/no-array-index-key
-          <span
-            key={at}
-            className={sign === "-" ? styles["gone"] : sign === "+" ? styles["came"] : undefined}
-          >
-            {sign} {text}
-            {"\n"}
-          </span>
-        ))}
-      </pre>
+      <Difference name={name} before={change.before} text={change.text} />
     </>
+  );
+}
+
+function NewFile({ added: { path, content } }: { added: AddedFile }) {
+  if (typeof content !== "string")
+    return (
+      <p>
+        <code>{path}</code> is new, {bytes(content.size)}.
+      </p>
+    );
+  return (
+    <>
+      <p>
+        <code>{path}</code> is new.
+      </p>
+      {content === "" ? null : <Difference name={path} before={null} text={content} />}
+    </>
+  );
+}
+
+function Difference({ name, before, text }: { name: string; before: string | null; text: string }) {
+  const lines =
+    before === null
+      ? text
+          .replace(/\n$/, "")
+          .split("\n")
+          .map((line) => ({ sign: "+", text: line }))
+      : lineDiff(before, text);
+  return (
+    <pre className={styles["diff"]} tabIndex={0} aria-label={`Changes of ${name}`}>
+      {lines.map(({ sign, text: line }, at) => (
+        // Lines of a difference have no other name than their place.
+        // oxlint-disable-next-line react/no-array-index-key
+        <span
+          key={at}
+          className={sign === "-" ? styles["gone"] : sign === "+" ? styles["came"] : undefined}
+        >
+          {sign} {line}
+          {"\n"}
+        </span>
+      ))}
+    </pre>
   );
 }

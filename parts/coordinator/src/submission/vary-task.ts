@@ -1,11 +1,16 @@
 /** A task like an earlier one: all is judged as a submission is, of the versions that the earlier one read but for the files that were changed. */
+import { type ChangedFiles, faultOfFiles } from "@resontech/contracts/changed-files";
 import type { TaskVariantBody } from "@resontech/contracts/http-tasks";
 import { ApiError } from "../api-error.ts";
 import type { AcceptedInput } from "../kernel/accepted-task.ts";
 import type { StoredTask } from "../kernel/stored-tasks.ts";
 import { livingVersion } from "../storage/living-version.ts";
-import type { ObjectStore } from "../storage/object-store.ts";
-import { asFolder, bodyOfVariant, rootOfVariant } from "./decisions/variant.ts";
+import {
+  type ObjectStore,
+  type ObjectVersion,
+  TooManyObjectsError,
+} from "../storage/object-store.ts";
+import { addedInput, asFolder, bodyOfVariant, rootOfVariant } from "./decisions/variant.ts";
 import { inParallel } from "./read-objects.ts";
 import { livingInputs } from "./resubmit-task.ts";
 import type { ValidateTask } from "./submit-task.ts";
@@ -19,17 +24,19 @@ type Deps = Omit<ValidationDeps, "store"> & {
 /** Objects that are asked for at once. */
 const STREAMS = 16;
 
-/** @throws ApiError `inputs_gone`, `not_found` for a file that is not there, and whatever a submission is refused with */
+/** @throws ApiError `inputs_gone`, `not_found` for a file that is not there, `file_*`, `input_name_invalid`, and whatever a submission is refused with */
 export async function validateVariant(
   deps: Deps,
   task: StoredTask,
-  { files = [], ...changes }: TaskVariantBody,
+  { files, addedFiles, removedFiles, ...changes }: TaskVariantBody,
 ): Promise<ValidatedTask> {
   const { bucket } = task;
   const root = rootOfVariant(task, changes);
-  const folder = asFolder(root, await changedInputs(deps.store, task, files));
+  const changed = { files, addedFiles, removedFiles };
+  const inputs = await changedInputs(deps.store, task, changed);
+  const folder = asFolder(root, inputs);
   const store = storeOf(deps.store, folder);
-  const body = bodyOfVariant(task, root, changes);
+  const body = bodyOfVariant({ ...task, inputs }, root, changes);
   const validated = await deps.validate({ ...deps, store }, bucket, body);
   return {
     ...validated,
@@ -41,32 +48,45 @@ export async function validateVariant(
   };
 }
 
-/** In the order of the earlier task's inputs. */
+/** In the order of the earlier task's inputs, then what was added. */
 async function changedInputs(
   store: Pick<ObjectStore, "stat">,
-  { bucket, inputs }: StoredTask,
-  files: NonNullable<TaskVariantBody["files"]>,
+  { kind, bucket, inputs }: StoredTask,
+  { files = [], addedFiles = [], removedFiles = [] }: ChangedFiles,
 ): Promise<AcceptedInput[]> {
-  const changes = new Map(files.map((file) => [file.input, file]));
-  const unknown = files.find(({ input }) => !inputs.some(({ key }) => key === input));
-  if (unknown !== undefined)
-    throw new ApiError("not_found", `the earlier task read no /${unknown.input}`);
-  const kept = inputs.filter(({ key }) => !changes.has(key));
-  const [living, changed] = await Promise.all([
+  const known = inputs.map((input) => ({ ...input, path: input.target }));
+  const fault = faultOfFiles({ kind, inputs: known }, { files, addedFiles, removedFiles });
+  if (fault !== null) throw new ApiError(fault.code, fault.message);
+  const gone = new Set([...removedFiles, ...files.map(({ input }) => input)]);
+  const kept = inputs.filter(({ key }) => !gone.has(key));
+  const [living, replacing, added] = await Promise.all([
     livingInputs(store, bucket, kept),
-    inParallel(files, STREAMS, async ({ input, key, versionId }) => {
-      const found = await livingVersion(store, bucket, { key, versionId });
-      if (found === null) throw new ApiError("not_found", `/${key} has no such version`);
-      return [input, found] as const;
-    }),
+    namedVersions(store, bucket, files),
+    namedVersions(store, bucket, addedFiles),
   ]);
   const now = new Map(kept.map((input, at) => [input, living[at]!]));
-  const versions = new Map(changed);
-  return inputs.map((input) => {
-    const version = versions.get(input.key);
-    if (version === undefined) return now.get(input)!;
-    const { key, versionId, etag, sizeBytes } = version;
-    return { ...{ kind: input.kind, target: input.target }, key, versionId, etag, sizeBytes };
+  const others = new Map(files.map(({ input }, at) => [input, replacing[at]!]));
+  return [
+    ...inputs.flatMap((input) => {
+      const other = others.get(input.key);
+      if (other === undefined) return now.get(input) ?? [];
+      const { key, versionId, etag, sizeBytes } = other;
+      return { ...{ kind: input.kind, target: input.target }, key, versionId, etag, sizeBytes };
+    }),
+    ...addedFiles.map(({ path }, at) => addedInput(kind, path, added[at]!)),
+  ];
+}
+
+/** @throws ApiError `not_found` */
+async function namedVersions(
+  store: Pick<ObjectStore, "stat">,
+  bucket: string,
+  files: readonly { key: string; versionId?: string }[],
+): Promise<ObjectVersion[]> {
+  return await inParallel(files, STREAMS, async (file) => {
+    const found = await livingVersion(store, bucket, file);
+    if (found === null) throw new ApiError("not_found", `/${file.key} has no such version`);
+    return found;
   });
 }
 
@@ -79,7 +99,11 @@ function storeOf(
     .map(([key, { versionId, etag, sizeBytes }]) => ({ key, versionId, etag, sizeBytes }))
     .sort((a, b) => (a.key < b.key ? -1 : 1));
   return {
-    list: async (_bucket, prefix) => objects.filter(({ key }) => key.startsWith(prefix)),
+    list: async (_bucket, prefix, limit) => {
+      const found = objects.filter(({ key }) => key.startsWith(prefix));
+      if (found.length > limit) throw new TooManyObjectsError(limit);
+      return found;
+    },
     getRange: async ({ bucket, key }, ...range) => {
       const { key: at, versionId } = folder.get(key)!;
       return await store.getRange({ bucket, key: at, versionId }, ...range);

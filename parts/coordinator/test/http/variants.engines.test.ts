@@ -24,6 +24,13 @@ const put = async (key: string, text: string) => {
   await running.s3.store.put(ada.bucketAlias, key, text, "text/plain");
   return { key, versionId: (await running.s3.store.stat(ada.bucketAlias, key))!.versionId };
 };
+const jobsNamed = (name: string): string[] => {
+  using db = closing(new Database(running.config.databaseFile, { readonly: true }));
+  const rows = db.prepare<[string], { id: string }>("SELECT id FROM jobs WHERE name = ?").all(name);
+  return rows.map(({ id }) => id);
+};
+const closing = (db: Database.Database) =>
+  Object.assign(db, { [Symbol.dispose]: () => void db.close() });
 const said = (answer: { status: number; body: unknown }) => JSON.stringify(answer);
 
 const SCRIPT = "jobs/digits/scripts/model_def.py";
@@ -73,6 +80,177 @@ t.test("a variant has one other file and another limit, and all else as it was",
   t.same(versions(await parametersOf(String(again.body["id"]))), versions(after));
 });
 
+t.test("files are added and removed, and the earlier job keeps its own", async (t) => {
+  const before = await parametersOf(first);
+  const help = await put("jobs/digits-more/scripts/deep/help.py", "HELP = 1\n");
+  const { "shards/shard_0.zip": shard = "" } = goodFiles();
+  await running.s3.store.put(ada.bucketAlias, "jobs/digits-more/shards/a.zip", shard, "x/zip");
+  const made = await post(`/api/tasks/${first}/variants`, {
+    name: "digits more",
+    addedFiles: [
+      { path: "scripts/deep/help.py", ...help },
+      { path: "shards/a.zip", key: "jobs/digits-more/shards/a.zip" },
+    ],
+    removedFiles: ["jobs/digits/shards/shard_0.zip"],
+  });
+  t.equal(made.status, 201, said(made));
+  const after = await parametersOf(String(made.body["id"]));
+  const shards = ({ inputs }: JobParametersReply) =>
+    inputs.filter(({ kind }) => kind === "shard").map(({ key }) => key);
+  t.same(
+    shards(after),
+    ["jobs/digits/shards/shard_1.ZIP", "jobs/digits-more/shards/a.zip"],
+    "sites that stay come first",
+  );
+  t.match(
+    after.inputs.find(({ path }) => path === "scripts/deep/help.py"),
+    { kind: "script", ...help },
+  );
+  t.equal(after.inputs.length, before.inputs.length + 1);
+  t.same(await parametersOf(first), before);
+
+  // What was added is a file like the others to the next one.
+  const less = await post(`/api/tasks/${String(made.body["id"])}/variants`, {
+    ...{ name: "digits less", removedFiles: [help.key] },
+  });
+  t.equal(less.status, 201, said(less));
+  t.equal((await parametersOf(String(less.body["id"]))).codeDigest, before.codeDigest);
+});
+
+t.test("a model is added, and taken away again", async (t) => {
+  const { key, versionId } = await put("jobs/warm/model/start.pt", "weights");
+  const warm = await post(`/api/tasks/${first}/variants`, {
+    ...{ name: "warm", addedFiles: [{ path: "model/start.pt", key, versionId }] },
+  });
+  t.equal(warm.status, 201, said(warm));
+  const id = String(warm.body["id"]);
+  t.match(
+    (await parametersOf(id)).inputs.find(({ kind }) => kind === "model"),
+    { key, path: "model/start.pt" },
+  );
+  const second = { path: "model/other.pt", key };
+  t.match(await post(`/api/tasks/${id}/variants`, { name: "warm 2", addedFiles: [second] }), {
+    status: 400,
+    body: { code: "model_file_ambiguous" },
+  });
+  const cold = await post(`/api/tasks/${id}/variants`, { name: "cold", removedFiles: [key] });
+  t.equal(cold.status, 201, said(cold));
+  t.notOk(
+    (await parametersOf(String(cold.body["id"]))).inputs.some(({ kind }) => kind === "model"),
+  );
+});
+
+t.test(
+  "files that no job can have are refused by a code of their own, and no job is made",
+  async (t) => {
+    const { key, versionId } = await put("jobs/refused/scripts/a.py", "A = 1\n");
+    const refused = async (changes: object) => {
+      const answer = await post(`/api/tasks/${first}/variants`, { name: "refused", ...changes });
+      return `${answer.status} ${String(answer.body["code"])}`;
+    };
+    const added = (...paths: string[]) => ({
+      addedFiles: paths.map((path) => ({ path, key, versionId })),
+    });
+    t.equal(await refused(added("scripts/../a.py")), "400 input_name_invalid");
+    t.equal(await refused(added("notes/a.py")), "400 file_place_unknown");
+    t.equal(await refused(added("scripts/model_def.py")), "400 file_named_twice");
+    t.equal(await refused(added("scripts/a.py", "scripts/a.py")), "400 file_named_twice");
+    t.equal(
+      await refused({ removedFiles: [SCRIPT], files: [{ input: SCRIPT, key }] }),
+      "400 file_named_twice",
+    );
+    t.equal(await refused({ removedFiles: ["jobs/digits/scripts/none.py"] }), "404 not_found");
+    t.equal(
+      await refused({
+        addedFiles: [{ path: "scripts/a.py", key, versionId: "01JNONE0000000000000000000" }],
+      }),
+      "404 not_found",
+    );
+    t.equal(await refused({ removedFiles: [SCRIPT] }), "400 script_missing");
+    t.equal(
+      await refused({ removedFiles: ["jobs/digits/shards/shard_0.zip"] }),
+      "400 min_clients_exceeds_shards",
+      "fewer sites than a round needs",
+    );
+    const many = (count: number) => Array.from({ length: count }, (_, at) => `scripts/m${at}.py`);
+    t.equal(await refused(added(...many(1_000))), "400 too_many_objects", "with those that stay");
+    t.equal(await refused(added(...many(1_001))), "400 validation_failed");
+    t.same(jobsNamed("refused"), []);
+  },
+);
+
+t.test("two at once are two jobs, each with its own files", async (t) => {
+  const names = ["left", "right"];
+  const files = await Promise.all(
+    names.map((name) => put(`jobs/${name}/scripts/own.py`, `OWN = "${name}"\n`)),
+  );
+  const made = await Promise.all(
+    names.map((name, at) =>
+      post(`/api/tasks/${first}/variants`, {
+        ...{ name, addedFiles: [{ path: "scripts/own.py", ...files[at]! }] },
+      }),
+    ),
+  );
+  t.same(
+    made.map(({ status }) => status),
+    [201, 201],
+  );
+  for (const [at, { body }] of made.entries())
+    t.match(
+      (await parametersOf(String(body["id"]))).inputs.find(({ path }) => path === "scripts/own.py"),
+      files[at]!,
+    );
+  const same = await Promise.all(
+    names.map(() => post(`/api/tasks/${first}/variants`, { name: "one folder" })),
+  );
+  t.same(
+    same.map(({ status }) => status).sort((a, b) => a - b),
+    [201, 409],
+    "one folder is one job's",
+  );
+});
+
+t.test(
+  "a coordinator that is killed leaves no job or a whole one, and a second try makes no other",
+  async (t) => {
+    const file = await put("jobs/killed/scripts/help.py", "HELP = 1\n");
+    const ask = async () => {
+      const answer = await fetchWithCa(
+        running.caPem,
+        `${running.url}/api/tasks/${first}/variants`,
+        {
+          method: "POST",
+          headers: {
+            authorization: `Bearer ${ada.platformKey}`,
+            ...{ "content-type": "application/json", "idempotency-key": "killed" },
+          },
+          body: JSON.stringify({
+            ...{ name: "killed", addedFiles: [{ path: "scripts/help.py", ...file }] },
+          }),
+        },
+      );
+      return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+    };
+    // Nothing is written before the log has the entry, which takes none now.
+    process.kill(running.auditd.pid, "SIGSTOP");
+    const cut = ask().catch((error: unknown) => error);
+    await parametersOf(first);
+    await running.stop("SIGKILL");
+    process.kill(running.auditd.pid, "SIGCONT");
+    await cut;
+    t.same(jobsNamed("killed"), []);
+    await running.start();
+    const made = await ask();
+    t.equal(made.status, 201, said(made));
+    await running.stop("SIGKILL");
+    await running.start();
+    t.match(await ask(), { status: 201, body: { id: made.body["id"] } });
+    t.same(jobsNamed("killed"), [made.body["id"]]);
+    const { inputs } = await parametersOf(String(made.body["id"]));
+    t.equal(inputs.length, (await parametersOf(first)).inputs.length + 1);
+  },
+);
+
 t.test("what is changed is judged as a submission is", async (t) => {
   const bad = await put("jobs/bad/configs/meta.json", "{");
   const refused = await post(`/api/tasks/${first}/variants`, {
@@ -115,6 +293,26 @@ t.test("a variant of a command has other arguments, and its folders as they were
       { kind: "script", path: "scripts/prepare.py" },
     ],
   });
+  const other = await put("jobs/prepare-other/other/b.csv", "3,4\n");
+  const moved = await post(`/api/tasks/${String(command.body["id"])}/variants`, {
+    ...{ name: "prepare other", removedFiles: ["jobs/prepare/raw/deep/a.csv"] },
+    addedFiles: [{ path: "payload/other/b.csv", ...other }],
+  });
+  t.equal(moved.status, 201, said(moved));
+  t.match((await parametersOf(String(moved.body["id"]))).inputs, [
+    { kind: "file", ...other, path: "payload/other/b.csv" },
+    { kind: "script", path: "scripts/prepare.py" },
+  ]);
+  for (const changes of [
+    { removedFiles: ["jobs/prepare/scripts/prepare.py"] },
+    { addedFiles: [{ path: "scripts/second.py", ...other }] },
+  ])
+    t.match(
+      await post(`/api/tasks/${String(command.body["id"])}/variants`, {
+        ...{ name: "prepare none", ...changes },
+      }),
+      { status: 400, body: { code: "file_place_unknown" } },
+    );
 });
 
 t.test("a file of a job is read in the job's version, and no other file is", async (t) => {

@@ -1,4 +1,5 @@
 /** The same call from a shell, from Python and from JavaScript, without the key in a command line. Pure. */
+import { curlWithKey } from "../../../api/curl-with-key.ts";
 import type { ChatBody } from "./chat-request.ts";
 
 export const CODE_LANGUAGES = ["curl", "Python", "JavaScript"] as const;
@@ -14,9 +15,7 @@ export function chatCode(language: CodeLanguage, baseUrl: string, body: ChatBody
 function curlOf(baseUrl: string, body: ChatBody): string {
   // Nothing in a quoted document is read by the shell.
   return [
-    "export SSL_CERT_FILE=root.crt",
-    "(umask 077; printf 'Authorization: Bearer %s\\n' \"$RESON_INFERENCE_API_KEY\" > key.header)",
-    'curl --cacert "$SSL_CERT_FILE" --header @key.header \\',
+    ...curlWithKey("Authorization: Bearer %s", "RESON_INFERENCE_API_KEY"),
     "  --header 'Content-Type: application/json' \\",
     `  --data @- ${baseUrl}/chat/completions <<'END'`,
     JSON.stringify(body, null, 2),

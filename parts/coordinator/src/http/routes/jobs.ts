@@ -18,7 +18,6 @@ import {
   JobParametersReply,
 } from "@resontech/contracts/http-jobs";
 import { DownloadReply } from "@resontech/contracts/http-storage";
-import { urlSha256 } from "@resontech/audit/producer";
 import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
 import { credentialOf } from "../../authorization/caller.ts";
@@ -34,11 +33,11 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
 import { parametersReply } from "../decisions/parameters-reply.ts";
 import { inProject } from "../in-project.ts";
-import { type ExportDeps, requireExport } from "../require-export.ts";
+import { type DownloadDeps, issueDownload } from "../issue-download.ts";
 import { responses } from "../responses.ts";
 import { authorizedBucket } from "./bucket.ts";
 
-export type JobRoutesDeps = ExportDeps & {
+export type JobRoutesDeps = DownloadDeps & {
   kernel: Pick<Kernel, "job" | "outputs">;
   store: Pick<ObjectStore, "list" | "getRange" | "stat" | "presignGet">;
   logSearches: Pick<LogSearches, "search">;
@@ -50,8 +49,6 @@ const params = Type.Object({ id: IdParam }, closed);
 const memberParams = Type.Object({ id: IdParam, member: IdParam }, closed);
 /** In seconds: when a search that was refused may find room. */
 const RETRY_AFTER_S = 2;
-/** Long enough to begin; what has begun goes on. */
-const URL_LIFE_S = 300;
 const ofJob = { access: { action: "job.read" }, audit: { none: "status" } } as const;
 
 export const jobRoutes: FastifyPluginAsyncTypebox<JobRoutesDeps> = async (app, deps) => {
@@ -178,19 +175,7 @@ export const jobRoutes: FastifyPluginAsyncTypebox<JobRoutesDeps> = async (app, d
           ? await livingVersion(store, bucket.name, { key, versionId })
           : null;
       if (version === null) throw new ApiError("not_found", `${job.id} has no such file any more`);
-      requireExport(request, deps, { bucket: bucket.name, key, versionId });
-      const url = await store.presignGet(bucket.name, key, versionId, URL_LIFE_S);
-      const { sizeBytes } = version;
-      await request.audit.fact({
-        type: "data.download.issue",
-        object: { path: `${bucket.name}/${key}` },
-        detail: {
-          ...{ bucket: bucket.logId, bytes: sizeBytes, ttl_s: URL_LIFE_S },
-          url_sha256: urlSha256(url),
-        },
-      });
-      const expiresAt = new Date(deps.now() + URL_LIFE_S * 1_000).toISOString();
-      return { url, versionId, sizeBytes, expiresAt };
+      return await issueDownload(request, deps, bucket, version);
     },
   );
 

@@ -1,6 +1,5 @@
 /** Objects of the project's bucket for pages and shells: listed by folder, read by a URL, removed. Uploads are `uploads.ts`. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { urlSha256 } from "@resontech/audit/producer";
 import {
   DownloadBody,
   DownloadReply,
@@ -12,17 +11,15 @@ import {
 import { checkUploadKey } from "../../storage/decisions/upload-plan.ts";
 import { findVersion } from "../../storage/find-version.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { type ExportDeps, requireExport } from "../require-export.ts";
+import { type DownloadDeps, issueDownload } from "../issue-download.ts";
 import { responses } from "../responses.ts";
 import { authorizedBucket } from "./bucket.ts";
 
-export type ObjectRoutesDeps = ExportDeps & {
+export type ObjectRoutesDeps = DownloadDeps & {
   store: Pick<ObjectStore, "listFolder" | "stat" | "presignGet" | "remove">;
 };
 
 const tags = ["storage"];
-/** Long enough to begin; what has begun goes on. */
-const URL_LIFE_S = 300;
 
 export const objectRoutes: FastifyPluginAsyncTypebox<ObjectRoutesDeps> = async (app, deps) => {
   const { read, store } = deps;
@@ -67,22 +64,10 @@ export const objectRoutes: FastifyPluginAsyncTypebox<ObjectRoutesDeps> = async (
       config: { access: { action: "bucket.read" }, audit: { event: "data.download.issue" } },
     },
     async (request) => {
-      const { key, versionId: wanted } = request.body;
+      const { key, versionId } = request.body;
       const bucket = await authorizedBucket(request, "bucket.read", read);
-      const version = await findVersion(store, bucket.name, key, wanted);
-      const { versionId, sizeBytes } = version;
-      requireExport(request, deps, { bucket: bucket.name, key, versionId });
-      const url = await store.presignGet(bucket.name, key, versionId, URL_LIFE_S);
-      await request.audit.fact({
-        type: "data.download.issue",
-        object: { path: `${bucket.name}/${key}` },
-        detail: {
-          ...{ bucket: bucket.logId, bytes: sizeBytes, ttl_s: URL_LIFE_S },
-          url_sha256: urlSha256(url),
-        },
-      });
-      const expiresAt = new Date(deps.now() + URL_LIFE_S * 1_000).toISOString();
-      return { url, versionId, sizeBytes, expiresAt };
+      const version = await findVersion(store, bucket.name, key, versionId);
+      return await issueDownload(request, deps, bucket, version);
     },
   );
 

@@ -1,11 +1,17 @@
 /** A task like an earlier one, as a submission would have said it. Pure. */
+import { type ChangedFiles, kindOfPlace } from "@resontech/contracts/changed-files";
 import type { SubmitTaskBody, TaskVariantBody } from "@resontech/contracts/http-tasks";
 import type { AcceptedInput } from "../../kernel/accepted-task.ts";
 import type { StoredTask } from "../../kernel/stored-tasks.ts";
+import type { ObjectVersion } from "../../storage/object-store.ts";
 import { submittedChoicesOf } from "./resubmission.ts";
 import { slugOf } from "./slug-of.ts";
 
-type Changes = Omit<TaskVariantBody, "files">;
+/** But for its files. */
+type Changes = Omit<TaskVariantBody, keyof ChangedFiles>;
+
+/** A site has one shard. */
+const SHARD_TARGET = "shard.zip";
 
 /** The folder of the new task: its outputs go there. With another name it is another one, so both tasks may run at once. */
 export function rootOfVariant({ name, outputRoot }: StoredTask, changes: Changes): string {
@@ -36,7 +42,17 @@ export function asFolder(
   );
 }
 
-/** @param root where {@link asFolder} has the inputs */
+/** An added file as an input of a task of the kind. @param path as `faultOfFiles` lets it pass */
+export function addedInput(
+  taskKind: string,
+  path: string,
+  { key, versionId, etag, sizeBytes }: ObjectVersion,
+): AcceptedInput {
+  const kind = kindOfPlace(taskKind, path)!;
+  return { kind, target: kind === "shard" ? SHARD_TARGET : path, key, versionId, etag, sizeBytes };
+}
+
+/** @param root where {@link asFolder} has the inputs @param task with the inputs of the new one */
 export function bodyOfVariant(task: StoredTask, root: string, changes: Changes): SubmitTaskBody {
   const common = {
     name: changes.name ?? task.name,

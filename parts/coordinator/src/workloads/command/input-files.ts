@@ -1,8 +1,7 @@
 /** Where objects of a command's folders lie in its container. Pure. */
+import { fileAbove, isFilePath } from "@resontech/contracts/file-path";
 import { ApiError } from "../../api-error.ts";
 
-/** As Linux has it. */
-const MAX_NAME_BYTES = 255;
 const MAX_PATH_BYTES = 1_000;
 
 export type FolderOfInputs = {
@@ -26,27 +25,13 @@ export function inputTargets(folders: readonly FolderOfInputs[]): string[][] {
   return folders.map(({ key, paths }) => {
     const files = new Set(paths);
     return paths.map((path) => {
-      const segments = path.split("/");
-      if (!segments.every(isFileName) || Buffer.byteLength(path) > MAX_PATH_BYTES)
+      if (!isFilePath(path, MAX_PATH_BYTES))
         throw invalid(`/${key} has an object ${JSON.stringify(path)}`);
-      for (let end = segments.length - 1; end > 0; end--) {
-        const above = segments.slice(0, end).join("/");
-        if (files.has(above)) throw invalid(`/${key}/${above} is a file and a folder`);
-      }
+      const above = fileAbove(path, files);
+      if (above !== null) throw invalid(`/${key}/${above} is a file and a folder`);
       return `payload/${key.slice(key.lastIndexOf("/") + 1)}/${path}`;
     });
   });
-}
-
-function isFileName(name: string): boolean {
-  return (
-    name !== "" &&
-    name !== "." &&
-    name !== ".." &&
-    !/[\p{Cc}\\]/u.test(name) &&
-    name.isWellFormed() &&
-    Buffer.byteLength(name) <= MAX_NAME_BYTES
-  );
 }
 
 function invalid(message: string): ApiError {

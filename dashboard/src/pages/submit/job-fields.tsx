@@ -1,0 +1,80 @@
+/** Fields that several forms have. */
+import { Field } from "../../ui/field.tsx";
+
+type Of = { value: string; onChange: (value: string) => void };
+
+export function NameField({ value, onChange, hint }: Of & { hint?: string }) {
+  return (
+    <Field label="Name" {...(hint === undefined ? {} : { hint })}>
+      <input
+        required
+        maxLength={200}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </Field>
+  );
+}
+
+export function PriceField(of: Of) {
+  return (
+    <NumberField
+      {...of}
+      label="Highest price (cents per device and hour)"
+      hint="Empty: any price."
+      min={0}
+    />
+  );
+}
+
+export function MinutesField(of: Of) {
+  return (
+    <NumberField {...of} label="Time limit (minutes)" hint="Empty: no limit of its own." min={1} />
+  );
+}
+
+export function MemoryField(of: Of) {
+  return (
+    <NumberField
+      {...of}
+      label="Memory asked for (MiB)"
+      hint="Empty: nothing is asked for."
+      min={1}
+    />
+  );
+}
+
+export function ArgumentsField(of: Of) {
+  return <LinesField {...of} label="Arguments" hint="One a line." />;
+}
+
+export function EnvironmentField(of: Of) {
+  return <LinesField {...of} label="Environment" hint="NAME=value, one a line." />;
+}
+
+function NumberField({
+  value,
+  onChange,
+  label,
+  hint,
+  min,
+}: Of & { label: string; hint: string; min: number }) {
+  return (
+    <Field label={label} hint={hint}>
+      <input
+        type="number"
+        min={min}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </Field>
+  );
+}
+
+function LinesField({ value, onChange, label, hint }: Of & { label: string; hint: string }) {
+  return (
+    <Field label={label} hint={hint}>
+      <textarea rows={3} value={value} onChange={({ target }) => onChange(target.value)} />
+    </Field>
+  );
+}
