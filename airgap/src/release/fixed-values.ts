@@ -11,12 +11,13 @@ export function fixedValues(): Plugin {
   const evaluated = new Map<string, string>();
   return {
     name: "fixed values",
-    setup: ({ onLoad }) =>
-      onLoad({ filter: MODULES }, ({ path }) => {
+    setup: (build) => {
+      build.onLoad({ filter: MODULES }, ({ path }) => {
         const contents = evaluated.get(path) ?? evaluate(path);
         evaluated.set(path, contents);
         return { contents, loader: "js" };
-      }),
+      });
+    },
   };
 }
 

@@ -9,13 +9,13 @@ const NAMESPACE = "required";
 /** For programs that have a `require`. */
 export const requiredHttp: Plugin = {
   name: "required http",
-  setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^(?:node:)?http$/ }, ({ kind }) =>
+  setup: (build) => {
+    build.onResolve({ filter: /^(?:node:)?http$/ }, ({ kind }) =>
       kind === "require-call"
         ? { path: "node:http", external: true }
         : { path: "node:http", namespace: NAMESPACE },
     );
-    onLoad({ filter: /./, namespace: NAMESPACE }, ({ path }) => ({
+    build.onLoad({ filter: /./, namespace: NAMESPACE }, ({ path }) => ({
       contents: `module.exports = require(${JSON.stringify(path)});`,
       loader: "js",
     }));
