@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { EVENT_TYPES, leafSchema } from "@resontech/contracts/audit-catalogue";
-import { SCHEMA_SHA256 } from "../src/format/event/event-schema.ts";
+import { SCHEMA_SHA256 } from "../src/format/event/schema-digest.ts";
 import { KEPT_SETS, type KeptSet, type KeptSets } from "../src/format/event/kept-sets.ts";
 
 type Leaf = KeptSet["shared"];

@@ -62,7 +62,7 @@ const TOLD_EVERY_MS = 30_000;
 /** A process that was told to end, or an engine's monitor, takes a moment. */
 const LEFT_GRACE_MS = 10_000;
 const LEFT_LOOK_MS = 250;
-const HOST = join(import.meta.dirname, "unit-host.ts");
+const HOST = join(import.meta.dirname, "test-host.ts");
 
 /** One process, and the files that run in it. */
 type Job = Waiting & { files: readonly string[] };

@@ -10,7 +10,7 @@ import {
   EVENT_TYPES,
   leafSchema,
 } from "@resontech/contracts/audit-catalogue";
-import { SCHEMA_SHA256 } from "@resontech/audit/format/event/event-schema";
+import { SCHEMA_SHA256 } from "@resontech/audit/format/event/schema-digest";
 
 export const CATALOGUE_FILE = join(import.meta.dirname, "../src/leaf/catalogue.json");
 

@@ -12,9 +12,11 @@ import {
 import { join } from "node:path";
 import { verifierPage } from "@resontech/verifier/verifier-page";
 import { buildDashboard } from "@resontech/dashboard/build-dashboard";
-import { build, type BuildOptions } from "esbuild";
+import { build, type BuildOptions, type Plugin } from "esbuild";
 import type { StepCache } from "../cache/step-cache.ts";
+import { fixedValues } from "./fixed-values.ts";
 import { describePackages, packageFolders } from "./package-notices.ts";
+import { requiredHttp } from "./required-http.ts";
 import { SourceMissingError } from "../engines/source-missing-error.ts";
 
 const repository = join(import.meta.dirname, "..", "..", "..");
@@ -57,7 +59,10 @@ export function programSource(name: string): string {
   return entryOf(name).source;
 }
 
-/** How esbuild makes one program of a release into `outfile`. @throws Error for a name that no program has */
+/**
+ * How esbuild makes one program of a release into `outfile`, again and again while sources change: what follows from them alone is computed at its start.
+ * @throws Error for a name that no program has
+ */
 export function compileOptions(name: string, outfile: string): BuildOptions {
   const { source, target } = entryOf(name);
   return optionsOf(source, target, outfile);
@@ -155,10 +160,11 @@ export async function buildApps(cache: StepCache): Promise<string> {
   for (const [path, source] of wanted)
     if (!existsSync(join(repository, source))) throw new SourceMissingError(path, source);
   const sources = digestOf([...SOURCES, ...Object.values(COPIED)]);
-  return await cache.step("compile our processes", { sources, revision: 16 }, async (into) => {
+  return await cache.step("compile our processes", { sources, revision: 17 }, async (into) => {
     const compiled: string[] = [];
+    const values = fixedValues();
     for (const [path, { source, target }] of Object.entries(ENTRIES))
-      compiled.push(...(await compile(optionsOf(source, target, join(into, path)))));
+      compiled.push(...(await compile(optionsOf(source, target, join(into, path), [values]))));
     // Of the same sources as `sov-verify.mjs`: no package of its own.
     writeFileSync(join(into, VERIFIER_PAGE), await verifierPage());
     compiled.push(...(await buildDashboard(join(into, DASHBOARD))));
@@ -182,8 +188,14 @@ async function compile(options: BuildOptions): Promise<string[]> {
   );
 }
 
-function optionsOf(source: string, target: string, outfile: string): BuildOptions {
+function optionsOf(
+  source: string,
+  target: string,
+  outfile: string,
+  plugins: readonly Plugin[] = [],
+): BuildOptions {
   const isStandalone = target === "node20";
+  const hasRequire = !isStandalone || source.startsWith("cli/");
   return {
     absWorkingDir: repository,
     entryPoints: [source],
@@ -194,7 +206,8 @@ function optionsOf(source: string, target: string, outfile: string): BuildOption
     target,
     external: isStandalone ? [] : ["better-sqlite3", "pkcs11js", "@cedar-policy/cedar-wasm"],
     // The verifier and the witness have no such package, and stay free of what they don't need.
-    banner: isStandalone ? (source.startsWith("cli/") ? { js: REQUIRE } : {}) : { js: BANNER },
+    banner: hasRequire ? { js: isStandalone ? REQUIRE : BANNER } : {},
+    plugins: hasRequire ? [...plugins, requiredHttp] : [...plugins],
     keepNames: true,
     // dockerode can speak over SSH and would bring native speed-ups for it along; we speak over a Unix socket alone.
     loader: { ".node": "empty" },

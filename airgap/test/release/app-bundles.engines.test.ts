@@ -11,6 +11,7 @@ import {
 import { join } from "node:path";
 import { COORDINATOR_NODE_FLAGS } from "@resontech/contracts/coordinator-config";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
+import { SCHEMA_SHA256 } from "@resontech/audit/format/event/schema-digest";
 import t from "tap";
 import { StepCache } from "../../src/cache/step-cache.ts";
 import { DEFAULT_CACHE } from "../../src/engines/ensure-engine.ts";
@@ -18,6 +19,11 @@ import { buildApps } from "../../src/release/app-bundles.ts";
 
 /** Those that ship beside the programs, as they carry a binary. */
 const PACKAGES = ["better-sqlite3", "@cedar-policy/cedar-wasm/nodejs"];
+
+const PROGRAMS = [
+  ...["coordinator", "policy-trial", "s3-front", "auditd", "audit-out", "vault", "audit-token"],
+  ...["witness", "agent", "appliance", "installer", "sov-verify", "resontech"],
+];
 
 const app = join(await buildApps(new StepCache(t.testdir())), "app");
 
@@ -32,33 +38,29 @@ t.test("the same sources make the same bytes, wherever they are built", async (t
 });
 
 t.test("every process is one file that needs only Node and the one native package", async (t) => {
-  for (const name of [
-    "coordinator",
-    "policy-trial",
-    "s3-front",
-    "auditd",
-    "audit-out",
-    "vault",
-    "audit-token",
-    "witness",
-    "agent",
-    "appliance",
-    "installer",
-    "sov-verify",
-    "resontech",
-  ]) {
-    const code = readFileSync(join(app, `${name}.mjs`), "utf8");
-    const imported = [...code.matchAll(/^import\s(?:[^"']*?from\s*)?["']([^"']+)["']/gm)].map(
-      (match) => match[1] ?? "",
-    );
+  for (const name of PROGRAMS)
     t.strictSame(
-      imported.filter(
+      importedBy(name).filter(
         (from) => !from.startsWith("node:") && !PACKAGES.includes(from) && !isBuiltin(from),
       ),
       [],
       name,
     );
-  }
+});
+
+t.test("no program loads Node's client of fetch for the sake of HTTP", async (t) => {
+  // The witness carries no `require` with it.
+  for (const name of PROGRAMS.filter((name) => name !== "witness"))
+    t.strictSame(
+      importedBy(name).filter((from) => from === "node:http" || from === "http"),
+      [],
+      name,
+    );
+});
+
+t.test("programs hold the name of their schema set, and compute it at no start", async (t) => {
+  for (const name of ["auditd", "coordinator", "s3-front", "vault"])
+    t.match(codeOf(name), `SCHEMA_SHA256 = "${SCHEMA_SHA256}"`, name);
 });
 
 t.test(
@@ -171,6 +173,15 @@ t.test("what runs inside jobs ships as source, without its tests", async (t) => 
     [],
   );
 });
+
+function codeOf(program: string): string {
+  return readFileSync(join(app, `${program}.mjs`), "utf8");
+}
+
+function importedBy(program: string): string[] {
+  const imports = /^import\s(?:[^"']*?from\s*)?["']([^"']+)["']/gm;
+  return [...codeOf(program).matchAll(imports)].map(([, from = ""]) => from);
+}
 
 function isBuiltin(name: string): boolean {
   return process.getBuiltinModule(name as "fs") !== undefined;

@@ -3,7 +3,8 @@ import { type Disclosure, MAX_EVENT_DEPTH, MAX_LEAF_BYTES } from "@resontech/con
 import { disclosureViolation, ruleViolation } from "./event-rules.ts";
 import { instantOf } from "./instant.ts";
 import { CanonicalError, canonicalForm } from "./canonical-json.ts";
-import { isEventType, SCHEMA_SHA256, schemaViolation } from "./event-schema.ts";
+import { isEventType, schemaViolation } from "./event-schema.ts";
+import { SCHEMA_SHA256 } from "./schema-digest.ts";
 import { uuidV7 } from "./uuid-v7.ts";
 
 /** The event breaks a rule of the log: a fault of the caller's code. `reason` is that of the `audit.rejected` leaf, where one was written. */

@@ -8,7 +8,7 @@ import { presentSet } from "../../../build/keep-schema-set.ts";
 import { evaluateContent, readBytes } from "@resontech/auditd/decisions/read-event";
 import { canonicalJson } from "../../../src/format/event/canonical-json.ts";
 import { composeEvent } from "../../../src/format/event/compose-event.ts";
-import { SCHEMA_SHA256 } from "../../../src/format/event/event-schema.ts";
+import { SCHEMA_SHA256 } from "../../../src/format/event/schema-digest.ts";
 import {
   KEPT_SETS,
   KeptSchemas,

@@ -4,17 +4,14 @@ import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { CanonicalError, isCanonical } from "@resontech/audit/format/event/canonical-json";
 import { ADDED_BY_AUDITD_BYTES } from "@resontech/audit/format/event/compose-event";
-import {
-  isEventType,
-  SCHEMA_SHA256,
-  schemaViolation,
-} from "@resontech/audit/format/event/event-schema";
+import { isEventType, schemaViolation } from "@resontech/audit/format/event/event-schema";
 import { KeptSchemas } from "@resontech/audit/format/event/kept-sets";
 import {
   disclosureViolation,
   type Refusal,
   ruleViolation,
 } from "@resontech/audit/format/event/event-rules";
+import { SCHEMA_SHA256 } from "@resontech/audit/format/event/schema-digest";
 
 /** An event as its producer sent it. */
 export type SentEvent = EventDraft & {

@@ -5,7 +5,7 @@ import { judge } from "../tests/run-tests.ts";
 import { runTestProcess } from "../tests/test-process.ts";
 
 const repository = join(import.meta.dirname, "..", "..");
-const HOST = join(repository, "dev", "tests", "unit-host.ts");
+const HOST = join(repository, "dev", "tests", "test-host.ts");
 
 /** Runs these as unit files of one process. @returns the names of their failures, and the lines of costs */
 async function hosted(t: Test, sources: Record<string, string>) {

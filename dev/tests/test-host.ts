@@ -1,5 +1,5 @@
 /**
- * `RT_TEST_FILES=FILE… node unit-host.ts`: unit files, one after another in this one process, each as a subtest of its own name. A start of Node with tap
+ * `RT_TEST_FILES=FILE… node test-host.ts`: unit files, one after another in this one process, each as a subtest of its own name. A start of Node with tap
  * costs ten times what most of them do. What a file leaves changed for the next one is a failure of that file.
  */
 import { appendFileSync } from "node:fs";
