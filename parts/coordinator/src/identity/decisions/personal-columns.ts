@@ -208,6 +208,13 @@ export const PERSONAL_COLUMNS: readonly PersonalColumn[] = [
     forget: { stays: OWNED },
   },
   {
+    column: "jobs.stopped_by",
+    part: "job-cancelled",
+    select:
+      "SELECT id AS job, project_id AS project FROM jobs WHERE stopped_by = @userId ORDER BY sequence",
+    forget: { stays: OWNED },
+  },
+  {
     column: "job_mails.user_id",
     part: "job-mail",
     select: "SELECT job_id AS job FROM job_mails WHERE user_id = @userId ORDER BY job_id",
