@@ -27,6 +27,7 @@ export type PersonalPart =
   | "restored"
   | "acknowledged"
   | "job"
+  | "job-cancelled"
   | "job-mail"
   | "mail-of-every-job";
 
