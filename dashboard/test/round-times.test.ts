@@ -28,6 +28,21 @@ t.test("a round that an attempt's end cut short ends there", async (t) => {
   t.same(attempts, [0.5]);
 });
 
+t.test(
+  "a round whose attempt ends after the job ends with the picture, and not beyond it",
+  async (t) => {
+    const { bars } = roundTimesOf(
+      { attempts: [attempt(1, 0, 12)], rounds: [round(0, 0, 8, []), round(1, 8, null, [])] },
+      10_000,
+      [],
+    );
+    t.same(
+      bars.map(({ from, width }) => Math.round((from + width) * 100) / 100),
+      [0.67, 1],
+    );
+  },
+);
+
 t.test("each site says which rounds took its update, and how many did not", async (t) => {
   const rounds = [
     round(1, 0, 10, ["site-1", "site-2"]),

@@ -10,13 +10,15 @@ import { askTheLog } from "./dashboard-tasks/ask-the-log.ts";
 import { compareRuns } from "./dashboard-tasks/compare-runs.ts";
 import { findCauses } from "./dashboard-tasks/find-causes.ts";
 import { fullestDisk } from "./dashboard-tasks/fullest-disk.ts";
-import { Office } from "./dashboard-tasks/office.ts";
+import { Office } from "./dashboard/office.ts";
 import { runAgain } from "./dashboard-tasks/run-again.ts";
 import { talkToModel } from "./dashboard-tasks/talk-to-model.ts";
 import { type Task, type Tried, tryTask } from "./dashboard-tasks/task.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
 const REPOSITORY = join(import.meta.dirname, "..", "..");
+/** No job waits for another. */
+const WORKERS = 30;
 const INTO = join(REPOSITORY, "docs", "images", "tasks");
 
 type MakeTasks = (office: Office, progress: (line: string) => void) => Promise<Task[]>;
@@ -36,7 +38,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   const into = args.find((arg) => arg.startsWith("--into="))?.slice("--into=".length) ?? INTO;
   const wanted = args.filter((arg) => !arg.startsWith("--"));
   mkdirSync(into, { recursive: true });
-  await using office = await Office.open(progress);
+  await using office = await Office.open(progress, WORKERS);
   const tried: Record<string, Tried> = {};
   for (const [group, make] of Object.entries(GROUPS)) {
     if (wanted.length > 0 && !wanted.some((one) => one.startsWith(group))) continue;

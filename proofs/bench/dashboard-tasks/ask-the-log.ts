@@ -5,9 +5,10 @@ import { typesThatAnswer } from "@resontech/contracts/audit-answers";
 import { readLeaves } from "@resontech/audit/testing/read-leaves";
 import { strFromU8, unzipSync } from "fflate";
 import type { Download } from "playwright-core";
-import { submitFederation } from "./federation.ts";
-import type { Office } from "./office.ts";
+import { submitFederation } from "../dashboard/federation.ts";
+import type { Office } from "../dashboard/office.ts";
 import type { Task } from "./task.ts";
+import { visitorOf } from "./visitor-of.ts";
 import type { Visitor } from "./visitor.ts";
 
 const GOAL_S = 60;
@@ -17,7 +18,7 @@ const BY_TYPE: readonly QuestionId[] = ["data-read", "left", "rights", "model", 
 export async function askTheLog(office: Office): Promise<Task[]> {
   const { house } = office;
   const auditor = await house.addUser("audrey");
-  const visitor = await office.visitor(auditor, ["compliance-auditor"]);
+  const visitor = await visitorOf(office, auditor, ["compliance-auditor"]);
   const { page } = visitor;
   const job = await submitFederation(office, "is asked about");
   await leaveTraces(office);

@@ -3,9 +3,9 @@ import Database from "better-sqlite3";
 import { RETRY_BUDGETS } from "@resontech/coordinator/retry";
 import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import { untilFound } from "@resontech/house/until-found";
-import { submitFederation } from "./federation.ts";
-import { begin, fail, letGo, replay } from "./members.ts";
-import type { Office, OfficePerson } from "./office.ts";
+import { submitFederation } from "../dashboard/federation.ts";
+import { begin, fail, letGo, replay } from "../dashboard/members.ts";
+import type { Office, OfficePerson } from "../dashboard/office.ts";
 
 const MEMBERS = 3;
 const OUT_OF_MEMORY = 137;

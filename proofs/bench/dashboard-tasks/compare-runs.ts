@@ -1,14 +1,15 @@
 /** Compares two runs: which ended more accurate, and in which argument they differ. */
-import type { Office } from "./office.ts";
+import type { Office } from "../dashboard/office.ts";
 import { RATES, trainTwice } from "./two-runs.ts";
 import type { Task } from "./task.ts";
+import { visitorOf } from "./visitor-of.ts";
 
 const GOAL_S = 30;
 
 export async function compareRuns(office: Office): Promise<Task[]> {
   const runs = await trainTwice(office);
   const best = runs.toSorted((a, b) => b.accuracy - a.accuracy)[0]!;
-  const visitor = await office.visitor(office.ada);
+  const visitor = await visitorOf(office, office.ada);
   const { page } = visitor;
   return [
     {

@@ -1,7 +1,8 @@
 /** Finds why each of twelve broken jobs failed. */
 import { breakJobs } from "./broken-jobs.ts";
-import type { Office } from "./office.ts";
+import type { Office } from "../dashboard/office.ts";
 import type { Task } from "./task.ts";
+import { visitorOf } from "./visitor-of.ts";
 
 const GOAL_S = 30;
 
@@ -10,7 +11,7 @@ export async function findCauses(
   progress: (line: string) => void,
 ): Promise<Task[]> {
   const jobs = await breakJobs(office, progress);
-  const visitor = await office.visitor(office.ada);
+  const visitor = await visitorOf(office, office.ada);
   const { page } = visitor;
   return jobs.map(({ name, cause, says, told }) => ({
     name: `why-${name.replaceAll(" ", "-")}`,

@@ -1,7 +1,8 @@
 /** Says which disk fills first, and when. */
-import type { Office } from "./office.ts";
+import type { Office } from "../dashboard/office.ts";
 import type { Task } from "./task.ts";
-import { firstToFill } from "./week-of-disks.ts";
+import { visitorOf } from "./visitor-of.ts";
+import { firstToFill } from "../dashboard/week-of-disks.ts";
 
 const GOAL_S = 15;
 /** Between the figures and the look at them. */
@@ -9,7 +10,7 @@ const SLACK_MS = 1_800_000;
 
 export async function fullestDisk(office: Office): Promise<Task[]> {
   const root = await office.house.addUser("root");
-  const visitor = await office.visitor(root, ["platform-admin"]);
+  const visitor = await visitorOf(office, root, ["platform-admin"]);
   const { page } = visitor;
   const { holds, fillsAt } = firstToFill(Date.now());
   const days = [fillsAt - SLACK_MS, fillsAt + SLACK_MS].map(dayOf);

@@ -1,9 +1,10 @@
 /** Changes one file of a job that failed, and runs it again. */
 import type { JobParametersReply } from "@resontech/contracts/http-jobs";
-import { submitFederation } from "./federation.ts";
-import { finish, replay } from "./members.ts";
-import type { Office } from "./office.ts";
+import { submitFederation } from "../dashboard/federation.ts";
+import { finish, replay } from "../dashboard/members.ts";
+import type { Office } from "../dashboard/office.ts";
 import type { Task } from "./task.ts";
+import { visitorOf } from "./visitor-of.ts";
 
 const GOAL_S = 60;
 const NAME = "reads labels";
@@ -14,7 +15,7 @@ export async function runAgain(office: Office): Promise<Task[]> {
   const { agent } = office;
   const failed = await submitFederation(office, NAME);
   await replay(agent, await agent.desiredOf(failed, 3), "wrong_path");
-  const visitor = await office.visitor(office.ada);
+  const visitor = await visitorOf(office, office.ada);
   const { page } = visitor;
   let made = "";
   return [

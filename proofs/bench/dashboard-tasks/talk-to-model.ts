@@ -1,8 +1,9 @@
 /** Deploys a model of the bucket, and talks to it: the real gateway and the real llama.cpp with a small chat model answer. */
 import { fetchWithCa } from "@resontech/house/fetch-with-ca";
 import type { Page } from "playwright-core";
-import type { Office } from "./office.ts";
+import type { Office } from "../dashboard/office.ts";
 import type { Task } from "./task.ts";
+import { visitorOf } from "./visitor-of.ts";
 
 const GOAL_S = 120;
 const QUESTION = "Say hello.";
@@ -15,7 +16,7 @@ export async function talkToModel(office: Office): Promise<Task[]> {
   // What answers is the smallest real chat model; the bucket has its name alone.
   const head = "GGUF\u0003\0\0\0 and the rest";
   await running.s3.store.put(ada.bucketAlias, WEIGHTS, head, "application/octet-stream");
-  const visitor = await office.visitor(ada);
+  const visitor = await visitorOf(office, ada);
   const { page } = visitor;
   let deployed = { id: "", key: "" };
   return [

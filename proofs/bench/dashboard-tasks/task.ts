@@ -39,7 +39,7 @@ export async function tryTask(task: Task, into: string, named: string): Promise<
     steps = visitor.steps;
     said = `not done: ${error instanceof Error ? error.message : String(error)}`;
   }
-  const file = `${name}.png`;
+  const file = `${name}.webp`;
   await visitor.picture(join(into, file));
   return {
     ...steps,

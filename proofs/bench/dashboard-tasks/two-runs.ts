@@ -1,6 +1,6 @@
 /** One script run twice, with another rate; each prints its accuracy. */
 import { CLEAN } from "@resontech/coordinator/testing/scripted-agent";
-import type { Office } from "./office.ts";
+import type { Office } from "../dashboard/office.ts";
 
 export const RATES = ["0.01", "0.3"] as const;
 const EPOCHS = 12;

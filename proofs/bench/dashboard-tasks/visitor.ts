@@ -1,4 +1,5 @@
 import type { Locator, Page } from "playwright-core";
+import { savePicture } from "../dashboard/save-picture.ts";
 
 /** What a person did, and how long the pages took meanwhile. */
 export type Steps = {
@@ -71,7 +72,7 @@ export class Visitor {
 
   /** What stands in the window now, and nothing that one must scroll for. */
   async picture(path: string): Promise<void> {
-    await this.page.screenshot({ path });
+    await savePicture(this.page, path);
   }
 
   async #scrollTo(what: Locator): Promise<void> {

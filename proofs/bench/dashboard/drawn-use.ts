@@ -1,4 +1,6 @@
 /** Curves of use as an appliance of two sites would answer them. Pure. */
+import type { JobMetricsReply } from "@resontech/contracts/http-jobs";
+
 const GIB = 1024 ** 3;
 const POINTS = 500;
 
@@ -82,7 +84,7 @@ export function nodeUse(fromS: number, toS: number) {
 
 export function fleetUse(fromS: number, toS: number) {
   return drawn(fromS, toS, (wave) =>
-    ["node-a", "rack00-00"].flatMap((node, at) => [
+    ["node-a", "node-b"].flatMap((node, at) => [
       { measure: "cpu", unit: "cores", of: { node }, values: wave(5 + 3 * at, 3, at) },
       { measure: "cpu_limit", unit: "cores", of: { node }, values: wave(16, 0) },
       {
@@ -111,4 +113,18 @@ export function fleetUse(fromS: number, toS: number) {
       },
     ]),
   );
+}
+
+/** Curves of devices through so many seconds, around what was told last. */
+export function deviceCurves(told: JobMetricsReply, seconds: number): JobMetricsReply {
+  const every = 30;
+  const series = told.series.map((one) => {
+    const last = one.points.at(-1)?.[1] ?? 0;
+    const points = Array.from({ length: Math.floor(seconds / every) }, (_, at) => {
+      const value = last * (1 + 0.2 * Math.sin(at / 3) + 0.06 * Math.sin(at * 2.3));
+      return [at * every, value, value * 0.95, value * 1.05] as [number, number, number, number];
+    });
+    return { ...one, points };
+  });
+  return { ...told, series };
 }

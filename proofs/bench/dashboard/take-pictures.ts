@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Page } from "playwright-core";
+import { savePicture } from "./save-picture.ts";
 import { visit } from "./visit.ts";
 import type { Scene } from "./scene.ts";
 
@@ -10,7 +11,15 @@ const WINDOWS = {
 const THEMES = ["light", "dark"] as const;
 const ROLES = ["platform-admin", "security-officer"] as const;
 /** Others see these pages empty. */
-const OF_ADMINISTRATORS = new Set(["nodes", "node", "people", "approvals", "audit", "appliance"]);
+const OF_ADMINISTRATORS = new Set([
+  "nodes",
+  "node",
+  "people",
+  "approvals",
+  "audit",
+  "audit-entry",
+  "appliance",
+]);
 const LONGEST = 4_000;
 
 /** @param names of the pages; none: all @param only such as `dark-wide`; none: all @returns how many pictures, and which pages were wider than their window */
@@ -35,7 +44,7 @@ export async function takePictures(
           if (!both && isOfAdministrators !== roles.length > 0) continue;
           const called = both && roles.length > 0 ? "overview-of-admin" : name;
           if (names.length > 0 && !names.includes(called)) continue;
-          await visit(page, `${scene.world.url}${path}`, { waitUntil: "networkidle" });
+          await visit(page, `${scene.url}${path}`, { waitUntil: "networkidle" });
           const file = `${called}-${theme}-${size}`;
           if (await isTooWide(page)) tooWide.push(file);
           const height = await page.evaluate(() => {
@@ -44,10 +53,11 @@ export async function takePictures(
             };
             return document.documentElement.scrollHeight;
           });
-          await page.screenshot({
-            path: join(into, `${file}.png`),
-            fullPage: height <= LONGEST,
-          });
+          // What stands beside the page is as high as the window: so the window is as high as the page.
+          const isWhole = height > window.height && height <= LONGEST;
+          if (isWhole) await page.setViewportSize({ ...window, height });
+          await savePicture(page, join(into, `${file}.webp`));
+          if (isWhole) await page.setViewportSize(window);
           pictures += 1;
         }
         await page.context().close();

@@ -131,7 +131,7 @@ export function JobHead({ job }: { job: Job }) {
         <Warning>
           <ul>
             {job.warnings.map((warning) => (
-              <li key={warning}>{warning}</li>
+              <li key={warning}>{errorMessage(warning)}</li>
             ))}
           </ul>
         </Warning>

@@ -45,15 +45,22 @@ export function roundTimesOf(
     .filter(({ startedAt }) => startedAt !== null)
     .toSorted((a, b) => a.attempt - b.attempt || a.round - b.round);
   const first = Math.min(...begun.map(({ startedAt }) => Date.parse(startedAt!)));
-  const whole = Math.max(1, end - first);
+  const endOf = ({ attempt, endedAt }: (typeof begun)[number]): number => {
+    const over = attempts.find(({ number }) => number === attempt)?.endedAt;
+    const told = endedAt ?? over;
+    return told === null || told === undefined ? end : Date.parse(told);
+  };
+  // Members let go after their job has ended, and their attempt ends with them.
+  const last = Math.max(end, ...begun.map(endOf));
+  const whole = Math.max(1, last - first);
   const lengths = begun
     .filter(({ endedAt }) => endedAt !== null)
     .map(({ startedAt, endedAt }) => Date.parse(endedAt!) - Date.parse(startedAt!));
   const usual = lengths.toSorted((a, b) => a - b)[Math.floor(lengths.length / 2)] ?? 0;
-  const bars = begun.map(({ attempt, round, startedAt, endedAt, isFinite }) => {
+  const bars = begun.map((one) => {
+    const { attempt, round, startedAt, endedAt, isFinite } = one;
     const from = Date.parse(startedAt!);
-    const over = attempts.find(({ number }) => number === attempt)?.endedAt ?? null;
-    const ms = Date.parse(endedAt ?? over ?? new Date(end).toISOString()) - from;
+    const ms = endOf(one) - from;
     return {
       ...{ attempt, round, ms, isOver: endedAt !== null, hasNoNumbers: isFinite === false },
       ...{ from: (from - first) / whole, width: ms / whole },

@@ -34,7 +34,7 @@ export function RoundsTimeline({ rows: { bars, sites, ticks, attempts } }: { row
           {ticks.map(({ at, ms }) => (
             <g key={ms} className={styles["tick"]}>
               <line x1={percent(at)} x2={percent(at)} y1={0} y2={height} />
-              <text x={percent(at)} y={height + 15} textAnchor={at > 0.95 ? "end" : "start"}>
+              <text x={percent(at)} y={height + 15} textAnchor={at > 0.85 ? "end" : "start"}>
                 {ms === 0 ? "start" : duration(ms)}
               </text>
             </g>

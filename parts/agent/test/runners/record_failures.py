@@ -2,7 +2,7 @@
 
 The proof `dashboard-tasks` tells a coordinator the same, so that its pages are tried on causes that real jobs had. Run as root, with a job image:
 
-    RT_TEST_JOB_ROOT=… python3 record_failures.py > proofs/bench/dashboard-tasks/recorded-failures.json
+    RT_TEST_JOB_ROOT=… python3 record_failures.py > proofs/bench/dashboard/recorded-failures.json
 """
 
 import contextlib
