@@ -1,9 +1,10 @@
-/** A researcher's day on the installed appliance, in a browser: submit, watch live, find why a job failed, download the model. */
+/** A researcher's day on the installed appliance, in a browser: submit, watch live, look at files and take them, find why a job failed and mend it. */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { unzipSync } from "fflate";
 import type { Page } from "playwright-core";
-import t from "tap";
+import t, { type Test } from "tap";
 import { LocalAppliance } from "@resontech/house/local-appliance";
 import { launchApplianceBrowser } from "@resontech/house/appliance-browser";
 import { SignedInPerson } from "@resontech/house/signed-in-person";
@@ -43,6 +44,51 @@ async function submit(page: Page, folder: string, name: string): Promise<void> {
     throw new Error(`the page refused ${name}: ${await page.getByRole("alert").innerText()}`);
 }
 
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+
+/** What the page says of each file of a job, by its path in the job's folder. */
+async function digestsOf(page: Page): Promise<Map<string, string>> {
+  const rows = page.getByRole("table", { name: "Files of the job" }).locator("tbody tr");
+  const digests = new Map<string, string>();
+  for (const row of await rows.all()) {
+    const path = await row.locator("td").first().innerText();
+    digests.set(path.trim(), (await row.getByTitle(/^[0-9a-f]{64}$/).getAttribute("title")) ?? "");
+  }
+  return digests;
+}
+
+/** Looks at a text and at a model, and takes a folder as one zip. The page reads all of it from the object store itself, which lets it. */
+async function lookAtFiles(t: Test, page: Page): Promise<void> {
+  const preview = async (path: string) => {
+    await page.getByRole("button", { name: `Preview ${path}` }).click();
+    return page.getByRole("region", { name: path });
+  };
+  const metrics = await preview("files_out/metrics.jsonl");
+  await metrics
+    .getByText(/round-ended/)
+    .first()
+    .waitFor();
+  const digests = await digestsOf(page);
+  const model = [...digests.keys()].find((path) => /^model_out\/.*\.pt$/.test(path)) ?? "";
+  const weights = await preview(model);
+  await weights
+    .getByText(/classify\.1\.weight/)
+    .first()
+    .waitFor();
+  await page.getByLabel("Take").selectOption("files_out/");
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download as one zip" }).click(),
+  ]);
+  const zip = unzipSync(new Uint8Array(readFileSync(await download.path())));
+  const inZip = Object.fromEntries(
+    Object.entries(zip).map(([path, bytes]) => [path, sha256(bytes)]),
+  );
+  const onPage = [...digests].filter(([path]) => path.startsWith("files_out/"));
+  t.same(inZip, Object.fromEntries(onPage), "each file of the zip is the job's");
+  t.ok(onPage.length >= 4, "log, metrics, and a log of each site");
+}
+
 t.test(
   "a researcher submits, watches, finds out why a job failed, and downloads the model",
   async (t) => {
@@ -78,7 +124,9 @@ t.test(
     const digest = await row.getByTitle(/^[0-9a-f]{64}$/).getAttribute("title");
     const [download] = await Promise.all([page.waitForEvent("download"), model.click()]);
     const bytes = readFileSync(await download.path());
-    t.equal(createHash("sha256").update(bytes).digest("hex"), digest, "the model is the job's");
+    t.equal(sha256(bytes), digest, "the model is the job's");
+    await lookAtFiles(t, page);
+    await picture("job-files");
 
     const script = join(folder, "scripts", "model_def.py");
     writeFileSync(
@@ -96,7 +144,12 @@ t.test(
 
     const failed = page.url();
     await mira.press("Submit again");
-    await mira.press("Submit");
+    await page.getByRole("button", { name: "Edit scripts/model_def.py" }).click();
+    const editor = page.getByLabel("Text of model_def.py");
+    const broken = await editor.inputValue();
+    t.match(broken, /^raise RuntimeError/, "the file as the job read it");
+    await editor.fill(broken.slice(broken.indexOf("\n") + 1));
+    await page.getByRole("button", { name: "Submit", exact: true }).click();
     await page.waitForURL((now) => now.pathname.includes("/jobs/job-") && now.href !== failed);
     await mira.press("Cancel the job");
     await page.getByRole("alertdialog").getByRole("button", { name: "Cancel the job" }).click();
