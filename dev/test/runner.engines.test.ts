@@ -132,8 +132,7 @@ t.test(
     mkdirSync(join(own, ".cache"), { recursive: true });
     const dir = mkdtempSync(join(own, ".cache", "shared-"));
     t.teardown(() => rmSync(dir, { recursive: true }));
-    const lets = `spawn(process.execPath, ["-e", ${JSON.stringify(`${BURN} setInterval(() => {}, 1000)`)}], { detached: true, stdio: "ignore", cwd: "/" }).unref();
-      await new Promise((resolve) => setTimeout(resolve, 1500));`;
+    const lets = `spawn(process.execPath, ["-e", ${JSON.stringify(`${BURN} setInterval(() => {}, 1000)`)}], { detached: true, stdio: "ignore", cwd: "/" }).unref();`;
     const waitsFor = `spawnSync(process.execPath, ["-e", ${JSON.stringify(BURN)}]);`;
     const files = Object.entries({ fine: "", lets, waits: waitsFor, last: "" }).map(
       ([name, text]) => {
