@@ -14,8 +14,11 @@ export type Grouped = {
   sharing: ReadonlySet<string>;
 };
 
-/** Rooms of which every file of engines leaves its process as it was. */
-export const SHARING: ReadonlySet<string> = new Set(["parts/coordinator"]);
+/** Rooms of which every file of engines leaves its process as it was. A token of SoftHSM, as in the vault's, can be opened once in a process. */
+export const SHARING: ReadonlySet<string> = new Set([
+  ...["appliance", "audit", "backup", "cli", "frame"],
+  ...["parts/coordinator", "parts/inference-gateway", "parts/s3-front"],
+]);
 
 /** Seconds of a group in one process: a longer one is the last to end, and what its files share is saved by then. */
 const GROUP_SECONDS = 90;
