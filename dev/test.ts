@@ -11,6 +11,7 @@ import { TestAppliance } from "./test-appliance.ts";
 import { BusyProcesses } from "./tests/busy-processes.ts";
 import { testsReachedSince } from "./tests/changed-since.ts";
 import { digestsOf } from "./tests/digests.ts";
+import { SHARING } from "./tests/group-files.ts";
 import { joinPackages } from "./tests/join-packages.ts";
 import { leasingTests } from "./tests/leasing-tests.ts";
 import { readSourceTree } from "./tests/read-source-tree.ts";
@@ -150,7 +151,7 @@ async function runAll(bundle: Promise<TestBundle> | null): Promise<void> {
   const ended = await phases.run(wanted.join("+"), title, () =>
     runTests(groups, {
       ...{ repository, results, sampler, recorded, say: (line) => phases.say(line) },
-      leasing: leasingTests(chosen, tree),
+      ...{ leasing: leasingTests(chosen, tree), sharing: SHARING },
     }),
   );
   for (const [tier, outcome] of ended) outcomes.set(tier, outcome);

@@ -2,12 +2,14 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, join, relative } from "node:path";
 import t, { type Test } from "tap";
 import { BusyProcesses } from "../tests/busy-processes.ts";
 import { ProcessSampler } from "../tests/process-sampler.ts";
 import { endSharedDaemons } from "../tests/shared-daemons.ts";
 import { runTests } from "../tests/run-tests.ts";
+
+const own = join(import.meta.dirname, "..", "..");
 
 function folder(t: Test): string {
   const dir = mkdtempSync(join(tmpdir(), "rt-runner-"));
@@ -23,14 +25,15 @@ async function ran(t: Test, programs: Record<string, string>, among?: ProcessSam
     writeFileSync(join(repository, file), text);
     return file;
   });
-  using own = new ProcessSampler();
+  using alone = new ProcessSampler();
   const outcomes = await runTests([{ tier: "engines", files, env: process.env }], {
     ...{
       repository,
       results: repository,
-      sampler: among ?? own,
+      sampler: among ?? alone,
       recorded: new Map(),
       leasing: new Set(),
+      sharing: new Set(),
     },
     say: () => {},
   });
@@ -122,6 +125,40 @@ t.test("a file that is killed, and one that says nothing, are failures", async (
   ]);
 });
 
+t.test(
+  "files that share a process are told apart: what each let go, and what each cost",
+  async (t) => {
+    // Below this tree, so that the files find tap.
+    mkdirSync(join(own, ".cache"), { recursive: true });
+    const dir = mkdtempSync(join(own, ".cache", "shared-"));
+    t.teardown(() => rmSync(dir, { recursive: true }));
+    const lets = `spawn(process.execPath, ["-e", ${JSON.stringify(`${BURN} setInterval(() => {}, 1000)`)}], { detached: true, stdio: "ignore", cwd: "/" }).unref();`;
+    const waitsFor = `spawnSync(process.execPath, ["-e", ${JSON.stringify(BURN)}]);`;
+    const files = Object.entries({ fine: "", lets, waits: waitsFor, last: "" }).map(
+      ([name, text]) => {
+        const file = join(dir, `${name}.engines.test.ts`);
+        const imports = `import { spawn, spawnSync } from "node:child_process";\nimport t from "tap";`;
+        writeFileSync(file, `${imports}\n${text}\nt.pass();\n`);
+        return relative(own, file);
+      },
+    );
+    using sampler = new ProcessSampler();
+    const outcomes = await runTests([{ tier: "engines", files, env: process.env }], {
+      ...{ repository: own, results: dir, sampler, recorded: new Map(), leasing: new Set() },
+      ...{ sharing: new Set([".cache"]), say: () => {} },
+    });
+    const { failures, passed, costs } = outcomes.get("engines")!;
+    t.equal(passed, 4);
+    t.match(
+      failures.map(({ fullname }) => fullname),
+      [/\/lets\.engines\.test\.ts > left running: \S*node -e for/],
+    );
+    t.equal(costs.length, 4);
+    const [dearest] = costs.toSorted((a, b) => b.cpuSeconds - a.cpuSeconds);
+    t.match(dearest?.file, /\/waits\.engines\.test\.ts$/, JSON.stringify(costs));
+  },
+);
+
 t.test("a tier waits for what it needs, while others run, and ends once", async (t) => {
   const repository = folder(t);
   for (const [name, said] of [
@@ -151,7 +188,8 @@ t.test("a tier waits for what it needs, while others run, and ends once", async 
       },
     ],
     {
-      ...{ repository, results: repository, sampler, recorded: new Map(), leasing: new Set() },
+      ...{ repository, results: repository, sampler, recorded: new Map() },
+      ...{ leasing: new Set(), sharing: new Set() },
       say: () => {},
     },
   );

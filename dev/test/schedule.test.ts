@@ -7,14 +7,14 @@ const file = (
   wallSeconds: number,
   tier: Waiting["tier"] = "engines",
 ): Waiting => ({
-  ...{ file: name, tier, cost: { cpuSeconds, wallSeconds } },
+  ...{ file: name, tier, cost: { cpuSeconds, wallSeconds }, isHeavy: cpuSeconds >= 15 },
   ...{ isAlone: false, leases: false },
 });
 const [heavy, other, third] = [file("h1", 50, 90), file("h2", 40, 80), file("h3", 30, 70)];
 const [light, idle, shared] = [file("l", 1, 2), file("i", 2, 60), file("s", 3, 30, "acceptance")];
 const alone: Waiting = { ...file("alone", 9, 99, "acceptance"), isAlone: true };
 const unknown: Waiting = {
-  ...{ file: "u", tier: "engines", cost: null, isAlone: false, leases: false },
+  ...{ file: "u", tier: "engines", cost: null, isHeavy: false, isAlone: false, leases: false },
 };
 const ofTier = { unit: 9, engines: 9, browser: 2, acceptance: 2 };
 const room = { jobs: 5, ofTier, always: 1, processors: 1.8, keycloaks: 2 };

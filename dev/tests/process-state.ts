@@ -5,6 +5,8 @@ export type ProcessState = {
   env: Readonly<Record<string, string | undefined>>;
   /** Kinds of what keeps the process alive, one for each: `process.getActiveResourcesInfo()`. */
   resources: readonly string[];
+  /** Signal, or fault that nobody caught → how many listen for it. */
+  listeners: Readonly<Record<string, number>>;
 };
 
 /** In words, one for each thing; empty where all is as it was. What has gone meanwhile is no difference. */
@@ -19,6 +21,10 @@ export function differences(before: ProcessState, after: ProcessState): string[]
     ...[...new Set(after.resources)].flatMap((kind) => {
       const more = count(after.resources, kind) - count(before.resources, kind);
       return more > 0 ? [`${more} ${kind}`] : [];
+    }),
+    ...Object.entries(after.listeners).flatMap(([event, listeners]) => {
+      const more = listeners - (before.listeners[event] ?? 0);
+      return more > 0 ? [`${more} listening for ${event}`] : [];
     }),
   ];
 }

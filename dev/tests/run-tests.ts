@@ -7,10 +7,11 @@ import { POOLED_KEYCLOAKS } from "@resontech/house/engine-pool";
 import { endProcess } from "./end-process.ts";
 import { isExecMonitor } from "./exec-monitors.ts";
 import { type FileCost, readFileCosts } from "./file-costs.ts";
+import { groupFiles } from "./group-files.ts";
 import type { ProcessSampler } from "./process-sampler.ts";
 import { commandOf } from "./read-processes.ts";
 import { roomOf } from "./room-of.ts";
-import { inOrder, nextToStart, type RecordedCost, type Waiting } from "./schedule.ts";
+import { inOrder, isHeavy, nextToStart, type RecordedCost, type Waiting } from "./schedule.ts";
 import { sharedDaemonOf } from "./shared-daemons.ts";
 import { summarizeTap, sumUp, type TapSummary } from "./tap-summary.ts";
 import { type ProcessEnd, runTestProcess } from "./test-process.ts";
@@ -46,6 +47,8 @@ export type RunOptions = {
   recorded: ReadonlyMap<string, RecordedCost>;
   /** Files that ask the pool for a Keycloak. */
   leasing: ReadonlySet<string>;
+  /** Rooms whose files of engines share processes. */
+  sharing: ReadonlySet<string>;
   say: (line: string) => void;
 };
 
@@ -58,6 +61,8 @@ const BUSY_PART = 0.8;
 const ALONE = "acceptance/test/alone/";
 /** Of a unit file that nobody has seen run: it only decides. */
 const UNKNOWN_UNIT: RecordedCost = { cpuSeconds: 0.1, wallSeconds: 0.1 };
+/** Of another one that shares a process. */
+const UNKNOWN: RecordedCost = { cpuSeconds: 3, wallSeconds: 5 };
 const TOLD_EVERY_MS = 30_000;
 /** A process that was told to end, or an engine's monitor, takes a moment. */
 const LEFT_GRACE_MS = 10_000;
@@ -153,20 +158,42 @@ class TierRun {
 
   async run(job: Job): Promise<void> {
     const { repository, sampler } = this.#options;
-    const startedAt = Date.now();
-    this.#startedAt ??= startedAt;
-    const end = await runTestProcess(argsOf(this.tier, job), {
+    this.#startedAt ??= Date.now();
+    const left = new Map<string, readonly string[]>();
+    let [pid, now, since] = [0, job.file, Date.now()];
+    const begin = (file: string): void => {
+      [now, since] = [file, Date.now()];
+      sampler.costs.addRoot(pid, file, true);
+    };
+    const finish = async (): Promise<void> => {
+      if (lastStepAt(repository) >= since)
+        for (const file of job.files.includes(now) ? [now] : job.files) this.#makers.add(file);
+      // What a file starts of the installed appliance is the appliance's, whose end is looked at after all.
+      if (this.tier !== "acceptance") left.set(now, await endLeft(now, sampler));
+    };
+    const end = await runTestProcess(argsOf(job), {
       cwd: repository,
       env: {
         ...(await this.#env),
         RT_TEST_CPU_FILE: this.#cpuFile,
-        ...(this.tier === "unit" ? { RT_TEST_FILES: job.files.join(":") } : {}),
+        ...(isHosted(job) ? { RT_TEST_FILES: job.files.join(":") } : {}),
       },
-      onStart: (pid) => sampler.costs.addRoot(pid, job.file, true),
+      onStart: (started) => {
+        pid = started;
+        begin(job.file);
+      },
+      // A unit file starts nothing.
+      ...(isHosted(job) && this.tier !== "unit"
+        ? {
+            files: job.files.length,
+            onFile: async (file) => {
+              await finish();
+              begin(file);
+            },
+          }
+        : {}),
     });
-    if (lastStepAt(repository) >= startedAt) for (const file of job.files) this.#makers.add(file);
-    // What a file starts of the installed appliance is the appliance's, whose end is looked at after all.
-    const left = this.tier === "acceptance" ? [] : await endLeft(job.file, sampler);
+    await finish();
     appendFileSync(this.#rawFile, `# ${job.file}\n${end.tap}\n${end.said}\n`);
     this.#keep(judge(end, job.files, left));
     this.#endedAt = Date.now();
@@ -203,36 +230,48 @@ class TierRun {
   }
 }
 
-/** Unit files of a room share a process; others have one each. */
 function jobsOf(
   tier: Tier,
   files: readonly string[],
-  { recorded, leasing }: Pick<RunOptions, "recorded" | "leasing">,
+  { recorded, leasing, sharing }: Pick<RunOptions, "recorded" | "leasing" | "sharing">,
 ): Job[] {
-  if (tier !== "unit")
-    return files.map((file) => ({
-      ...{ file, tier, files: [file], cost: recorded.get(file) ?? null },
-      ...{ isAlone: file.startsWith(ALONE), leases: leasing.has(file) },
-    }));
-  return [...Map.groupBy(files, roomOf)].map(([room, files]) => {
-    const costs = files.map((file) => recorded.get(file) ?? UNKNOWN_UNIT);
-    const sum = (of: (cost: RecordedCost) => number) =>
-      costs.reduce((total, cost) => total + of(cost), 0);
-    const cost = {
-      cpuSeconds: sum(({ cpuSeconds }) => cpuSeconds),
-      wallSeconds: sum(({ wallSeconds }) => wallSeconds),
+  const costOf = (file: string): RecordedCost | null => recorded.get(file) ?? null;
+  return groupFiles({ tier, files, recorded, leasing, sharing }).map((group) => {
+    const [first = ""] = group;
+    const job = {
+      ...{ file: first, tier, files: group, cost: costOf(first) },
+      ...{ isAlone: first.startsWith(ALONE), leases: leasing.has(first) },
+      isHeavy: group.some((file) => isHeavy(costOf(file))),
     };
-    return { file: room, tier, files, cost, isAlone: false, leases: false };
+    if (tier !== "unit" && group.length === 1) return job;
+    const cost = sumOf(
+      group.map((file) => costOf(file) ?? (tier === "unit" ? UNKNOWN_UNIT : UNKNOWN)),
+    );
+    // Unit files keep a processor busy from the first to the last.
+    return tier === "unit"
+      ? { ...job, file: roomOf(first), cost, isHeavy: isHeavy(cost) }
+      : { ...job, file: `${first} and ${group.length - 1} others`, cost };
   });
 }
 
-function argsOf(tier: Tier, { file }: Job): string[] {
+function sumOf(costs: readonly RecordedCost[]): RecordedCost {
+  return costs.reduce((sum, { cpuSeconds, wallSeconds }) => ({
+    cpuSeconds: sum.cpuSeconds + cpuSeconds,
+    wallSeconds: sum.wallSeconds + wallSeconds,
+  }));
+}
+
+/** Whether it runs within `test-host.ts`. */
+function isHosted({ tier, files }: Job): boolean {
+  return tier === "unit" || files.length > 1;
+}
+
+function argsOf(job: Job): string[] {
   const preload = (name: string): string =>
     `--import=${pathToFileURL(join(import.meta.dirname, name)).href}`;
   const joined = preload("joined-packages.mjs");
-  return tier === "unit"
-    ? [preload("no-processes.mjs"), joined, HOST]
-    : [preload("note-cpu.mjs"), joined, file];
+  if (job.tier === "unit") return [preload("no-processes.mjs"), joined, HOST];
+  return isHosted(job) ? [joined, HOST] : [preload("note-cpu.mjs"), joined, job.file];
 }
 
 /** When one of the caches got a step that it had not, as milliseconds since the epoch. */
@@ -265,7 +304,7 @@ async function endLeft(file: string, sampler: ProcessSampler): Promise<string[]>
 export function judge(
   { tap, said, fault }: ProcessEnd,
   files: readonly string[],
-  left: readonly string[] = [],
+  left: ReadonlyMap<string, readonly string[]> = new Map(),
 ): Map<string, TapSummary> {
   const summaries = summarizeTap(tap, files);
   const failed = (file: string, why: string): void => {
@@ -279,6 +318,8 @@ export function judge(
   }
   const isExplained = [...summaries.values()].some(({ failures }) => failures.length > 0);
   if (fault !== null && !isExplained) failed(files[0]!, fault);
-  if (left.length > 0) failed(files[0]!, `left running: ${left.join(", ")}`);
+  for (const [owner, commands] of left)
+    if (commands.length > 0)
+      failed(summaries.has(owner) ? owner : files[0]!, `left running: ${commands.join(", ")}`);
   return summaries;
 }

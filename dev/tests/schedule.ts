@@ -8,6 +8,8 @@ export type Waiting = {
   tier: Tier;
   /** When it last ran; null: never. */
   cost: RecordedCost | null;
+  /** Of its files one is dear: {@link isHeavy}. */
+  isHeavy: boolean;
   /** It changes what others of its tier use: none of them runs beside it. */
   isAlone: boolean;
   /** It asks the pool for a Keycloak. */
@@ -28,7 +30,7 @@ export type Room = {
 };
 
 /** Two of these at once keep two processors busy: a third only makes all of them late. */
-export const HEAVY_SECONDS = 15;
+const HEAVY_SECONDS = 15;
 const MAX_HEAVY = 2;
 /** Of a file that nobody has seen run. */
 const UNKNOWN_LOAD = 0.5;
@@ -59,13 +61,13 @@ export function nextToStart<T extends Waiting>(
 ): T | null {
   if (running.length >= jobs) return null;
   const load = running.reduce((sum, file) => sum + loadOf(file), 0);
-  const isFull = running.filter(isHeavy).length >= MAX_HEAVY;
+  const isFull = running.filter((file) => file.isHeavy).length >= MAX_HEAVY;
   const areLent = running.filter(({ leases }) => leases).length >= keycloaks;
   return (
     waiting.find(
       (file) =>
         isAdmitted(file, running, ofTier[file.tier]) &&
-        !(isFull && isHeavy(file)) &&
+        !(isFull && file.isHeavy) &&
         !(areLent && file.leases) &&
         (running.length < always || load + loadOf(file) <= processors),
     ) ?? null
@@ -85,6 +87,7 @@ function loadOf({ cost }: Waiting): number {
     : cost.cpuSeconds / cost.wallSeconds;
 }
 
-function isHeavy({ cost }: Waiting): boolean {
+/** @param cost null: nobody has seen it run */
+export function isHeavy(cost: RecordedCost | null): boolean {
   return cost !== null && cost.cpuSeconds >= HEAVY_SECONDS;
 }
