@@ -72,13 +72,10 @@ export function folderInCode(folder: string, { name, models, price, minutes }: W
       `    shards_dir=${pythonOf(`${path.replace(/\/$/, "")}/shards`)},`,
       "    training=TrainingConfig(local_epochs=1, batch_size=32, learning_rate=0.01),",
       "    federation=FederationConfig(num_rounds=3, min_clients=2),",
-      models === "" ? null : `    gpu_models=${pythonOf(models.split(","))},`,
-      price === "" ? null : `    max_price_per_gpu_hour=${(Number(price) / 100).toFixed(2)},`,
+      ...choiceInPython(models, price).map((line) => `    ${line}`),
       ")",
       "print(job.id)",
-    ]
-      .filter((line) => line !== null)
-      .join("\n"),
+    ].join("\n"),
   };
 }
 
@@ -186,7 +183,9 @@ export function predictorInCode({ name, models }: { name: string; models: string
       ...CLIENT,
       "job = sdk.rt_submit_inference(",
       `    name=${pythonOf(name)},`,
-      `    inference=InferenceConfig(gpu_models=${pythonOf(models === "" ? null : models.split(","))}),`,
+      "    inference=InferenceConfig(",
+      ...choiceInPython(models, "").map((line) => `        ${line}`),
+      "    ),",
       '    inference_yaml="FOLDER/inference.yaml",',
       '    scripts_dir="FOLDER/scripts",',
       ")",
@@ -194,6 +193,15 @@ export function predictorInCode({ name, models }: { name: string; models: string
       "print(job.id)",
     ].join("\n"),
   };
+}
+
+/** The client submits nothing without both. */
+function choiceInPython(models: string, price: string): string[] {
+  const dollars = price === "" ? 100 : Number(price) / 100;
+  return [
+    `gpu_models=${pythonOf(models === "" ? ["cpu"] : models.split(","))},`,
+    `max_price_per_gpu_hour=${dollars.toFixed(2)},`,
+  ];
 }
 
 /** A value as Python writes it. */
