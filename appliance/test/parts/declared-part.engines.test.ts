@@ -25,7 +25,7 @@ import {
 import { Layout } from "@resontech/frame/layout";
 import { defineOperation } from "@resontech/frame/operation";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
-import { build } from "esbuild";
+import { build, stop } from "esbuild";
 import { pino } from "pino";
 import t from "tap";
 import { Type } from "typebox";
@@ -102,6 +102,8 @@ await build({
     js: 'import { createRequire as r } from "node:module"; const require = r(import.meta.url);',
   },
 });
+// Its own process would stay for as long as this one, which other files share.
+await stop();
 const contextWith = (parts: readonly PartDeclaration[]): PartContext => ({
   ...{ layout, parts },
   config: {
