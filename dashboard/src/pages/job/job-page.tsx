@@ -2,13 +2,14 @@ import type { JobHistoryReply, JobMetricsReply } from "@resontech/contracts/http
 import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useEffect } from "react";
 import { Link, useLocation } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { applyToHistory, applyToJob, isTold } from "../../live/apply-to-job.ts";
 import { applyToDevices } from "../../live/apply-to-devices.ts";
 import { applyToMetrics } from "../../live/apply-to-metrics.ts";
 import { useTopic } from "../../live/live.ts";
+import { LoadedChart } from "../../ui/chart/loaded-chart.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
@@ -30,6 +31,11 @@ const Files = lazy(async () => ({ default: (await import("./files/files.tsx")).F
 export function JobPage({ id, tab }: { id: string; tab: string }) {
   const client = useQueryClient();
   const [, go] = useLocation();
+  // Most who look at a job open its log and its curves: what draws them is there by then.
+  useEffect(() => {
+    void LazyLogs.preload();
+    void LoadedChart.preload();
+  }, []);
   const keys = {
     job: ["job", id],
     history: ["job", id, "history"],

@@ -1,16 +1,14 @@
-import { lazy, Suspense, useLayoutEffect, useState } from "react";
+import { useLayoutEffect, useState } from "react";
 import { At } from "../instant.tsx";
 import { timeOfDay } from "../instants.ts";
-import { Skeleton } from "../skeleton.tsx";
 import { type Column, Table } from "../table.tsx";
 import { type Curve, lastOf, type Plot } from "./aligned-of.ts";
 import type { Axis, ChartMark } from "./chart.tsx";
 import { dashOf, HUES, hueOf } from "./hues.ts";
 import { LegendValues } from "./legend-values.ts";
+import { LoadedChart } from "./loaded-chart.tsx";
 import { inUnit, type Unit } from "./units.ts";
 import styles from "./chart.module.css";
-
-const Chart = lazy(async () => ({ default: (await import("./chart.tsx")).Chart }));
 
 /** A chart with its legend, and a table that says the same in figures. */
 export function ChartFigure({
@@ -48,17 +46,15 @@ export function ChartFigure({
         <span>{title}</span>{" "}
         <span ref={(element) => values.holdPlace(element)} className={styles["at"]} />
       </figcaption>
-      <Suspense fallback={<Skeleton />}>
-        <Chart
-          title={title}
-          plot={plot}
-          unit={unit}
-          axis={axis}
-          marks={marks}
-          values={values}
-          only={only}
-        />
-      </Suspense>
+      <LoadedChart
+        title={title}
+        plot={plot}
+        unit={unit}
+        axis={axis}
+        marks={marks}
+        values={values}
+        only={only}
+      />
       <ul className={styles["legend"]}>
         {plot.curves.map((curve, at) => {
           const hue = hueOf(curve, at);
