@@ -122,6 +122,9 @@ const DEFAULTS = [
   "timeout tunnel 1h",
   "timeout connect 3s",
   "timeout queue 5s",
+  // Reads on while an answer is under way. Without it HAProxy 2.8 may overlook that a long body and an early refusal are both over, and leaves the
+  // next request of that connection unread. Whoever left is not worked for either: a model stops where nobody listens any more.
+  "option abortonclose",
   // The client asks again: it knows what may be asked twice.
   "retries 0",
   ...OWN_ERRORS,

@@ -365,6 +365,38 @@ t.test("sizes: headers, bodies and forms have an end", async (t) => {
   t.match(await ask(at, TOKEN, { method: "DELETE" }), { status: 405 });
 });
 
+t.test(
+  "who was refused before the body was taken is answered on the same connection",
+  async (t) => {
+    const body = Buffer.alloc(900_000, "b");
+    const head = `POST /refused HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${body.length}\r\n\r\n`;
+    const whole = Buffer.concat([Buffer.from(head), body]);
+    const rounds = 40;
+    /** What one connection is told, of a refused body and a question in turn. */
+    const statuses = async (): Promise<string[]> => {
+      const client = await openTls(at);
+      const said: string[] = [];
+      let text = "";
+      client.setEncoding("latin1").on("data", (chunk: string) => (text += chunk));
+      for (let round = 0; round < 2 * rounds; round += 1) {
+        text = "";
+        client.write(
+          round % 2 === 0 ? whole : "HEAD /api/keys HTTP/1.1\r\nhost: localhost\r\n\r\n",
+        );
+        while (!text.includes("\r\n\r\n")) await once(client, "data");
+        said.push(text.slice(9, 12));
+      }
+      client.destroy();
+      return said;
+    };
+    // One that is left unread waits for half a minute, and some of so many were.
+    const late = ask(at, "/slow/25000").then(() => "a request of 25 s", String);
+    const told = await Promise.race([Promise.all(Array.from({ length: 8 }, statuses)), late]);
+    const each = String(Array.from({ length: 2 * rounds }, (_, n) => (n % 2 ? "200" : "403")));
+    t.same(typeof told === "string" ? [told] : [...new Set(told.map(String))], [each]);
+  },
+);
+
 t.test("slow headers and slow bodies are ended, and hold nobody up", async (t) => {
   let ended = 0;
   const trickle = async (head: string): Promise<string> => {

@@ -19,7 +19,10 @@ export type Seen = {
 
 const WEBSOCKET_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/** Plain HTTP on a Unix socket. `/slow/<ms>` answers after so long, `/die` ends its connection without an answer. */
+/**
+ * Plain HTTP on a Unix socket. `/slow/<ms>` answers after so long, `/die` ends its connection without an answer, `/refused` answers before it took
+ * the body.
+ */
 export async function coordinatorAt(socket: string): Promise<Server> {
   const server = createServer((request, response) => void answer("coordinator", request, response));
   server.on("upgrade", acceptWebSocket);
@@ -89,6 +92,10 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  if (request.url === "/refused") {
+    response.writeHead(403, { "content-length": 0 }).end();
+    return;
+  }
   let bodyBytes = 0;
   try {
     for await (const chunk of request) bodyBytes += (chunk as Buffer).length;
