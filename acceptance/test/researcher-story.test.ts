@@ -153,7 +153,7 @@ t.test(
     await page.waitForURL((now) => now.pathname.includes("/jobs/job-") && now.href !== failed);
     await mira.press("Cancel the job");
     await page.getByRole("alertdialog").getByRole("button", { name: "Cancel the job" }).click();
-    await page.getByText(/It was asked to stop|It was cancelled/).waitFor();
+    await page.getByText(/asked (?:it )?to stop|It was cancelled/).waitFor();
 
     await page.getByRole("link", { name: "Jobs", exact: true }).first().click();
     await page.getByRole("button", { name: /^Failed 1/ }).waitFor();

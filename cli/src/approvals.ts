@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { requestPath } from "@resontech/contracts/api-request";
 import type { ApprovalReply, Requested } from "@resontech/contracts/http-approvals";
+import { summaryWords } from "@resontech/contracts/size-words";
 import { type Command, Option } from "commander";
 import { CliError, UsageError } from "./cli-error.ts";
 import { getJson, sendJson } from "./api-client.ts";
@@ -70,10 +71,10 @@ export function addApprovalCommands(program: Command, { say, table }: Shell): vo
     const made = await sendJson(settings, "POST", "/api/approvals", { body: { what, reason } });
     say(
       made.isSigned === false
-        ? `asked: ${made.summary}. ${made.id} is to be signed by you in a browser: ${new URL("/dashboard/approvals", settings.baseUrl).href}`
+        ? `asked: ${summaryWords(made.summary)}. ${made.id} is to be signed by you in a browser: ${new URL("/dashboard/approvals", settings.baseUrl).href}`
         : made.singlePerson
           ? `done, alone: nobody else could approve. ${made.id}`
-          : `asked: ${made.summary}. ${made.id} waits for a second person`,
+          : `asked: ${summaryWords(made.summary)}. ${made.id} waits for a second person`,
     );
   };
   request
@@ -217,7 +218,7 @@ export function addApprovalCommands(program: Command, { say, table }: Shell): vo
                 params,
                 body: { reason },
               });
-        say(`${done}: ${answered.summary}`);
+        say(`${done}: ${summaryWords(answered.summary)}`);
       });
 }
 
@@ -231,7 +232,7 @@ function row({
   singlePerson,
 }: ApprovalReply): string[] {
   return [
-    ...[id, singlePerson ? `${state} alone` : state, summary, requester.username],
+    ...[id, singlePerson ? `${state} alone` : state, summaryWords(summary), requester.username],
     ...[createdAt.slice(0, 16).replace("T", " "), decider?.username ?? ""],
   ];
 }

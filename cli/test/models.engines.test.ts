@@ -41,9 +41,9 @@ t.test("a model comes in, is shown with its digests, and goes", async (t) => {
     ...{ code: 0, said: /lab\/mini@v1 has 1 files and is READY/ },
   });
   t.match(await run("models", "add", "lab/mini@v1", ...from), { said: /model_exists/ });
-  t.match(await run("models", "ls"), { code: 0, out: /lab\/mini@v1 +READY +MIT +1 +2 / });
+  t.match(await run("models", "ls"), { code: 0, out: /lab\/mini@v1 +READY +MIT +1 +2 bytes / });
   t.match(await run("models", "show", "lab/mini@v1"), {
-    ...{ code: 0, out: new RegExp(`config.json +2 +${sha256("{}")}`) },
+    ...{ code: 0, out: new RegExp(`config.json +2 bytes +${sha256("{}")}`) },
   });
   t.match(await run("models", "show", "mini"), { said: /model_name_invalid/ });
   t.match(await run("models", "rm", "lab/mini@v1"), { code: 0 });

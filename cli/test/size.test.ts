@@ -1,5 +1,5 @@
 import t from "tap";
-import { size } from "../src/size.ts";
+import { size, toldWithUnits } from "../src/size.ts";
 
 t.test("bytes are told in the unit that people read", async (t) => {
   for (const [bytes, words] of [
@@ -12,4 +12,12 @@ t.test("bytes are told in the unit that people read", async (t) => {
     [6 * 1024 ** 4, "6.0 TiB"],
   ] as const)
     t.equal(size(bytes), words);
+});
+
+t.test("a limit in a message has the same units", async (t) => {
+  t.equal(
+    toldWithUnits("a process was killed at the limit of 2147483648 bytes"),
+    "a process was killed at the limit of 2.0 GiB",
+  );
+  t.equal(toldWithUnits("round 3 of 10"), "round 3 of 10");
 });

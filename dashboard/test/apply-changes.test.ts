@@ -6,6 +6,7 @@ import { applyToRow, unknownJobs } from "../src/live/apply-to-list.ts";
 import { applyToMetrics } from "../src/live/apply-to-metrics.ts";
 import { alignedOf } from "../src/ui/chart/aligned-of.ts";
 import { sentenceOf } from "../src/pages/job/sentence-of.ts";
+import { whyOf } from "../src/pages/jobs/why-of.ts";
 import { duration } from "../src/ui/instants.ts";
 
 const at = "2026-01-01T00:00:10.000Z";
@@ -96,11 +97,30 @@ t.test("lines of other places share one axis", async (t) => {
 
 t.test("a job that failed says so, whatever was wished of it when it ended", async (t) => {
   const rounds = { current: null, total: null };
-  const failed = { state: "FAILED", desired: "stop", waitingFor: null, attempt: 1, rounds };
+  const ended = { state: "FAILED", desired: "stop", stoppedBy: null };
+  const failed = { ...ended, waitingFor: null, attempt: 1, rounds };
   t.match(sentenceOf({ detail: failed, workers: [] } as never), /^It ended without success/);
   const stopping = { detail: { ...failed, state: "STOPPING" }, workers: [] } as never;
   t.match(sentenceOf(stopping), /^It was asked to stop/);
+  const byAda = { detail: { ...failed, state: "STOPPING", stoppedBy: "ada" }, workers: [] };
+  t.match(sentenceOf(byAda as never), /^ada asked it to stop, and its members end/);
 });
+
+t.test(
+  "what the coordinator says of a job begins as a sentence, with sizes in units",
+  async (t) => {
+    const waitingFor = "its server needs 9663676416 bytes of memory; no node has as much";
+    const sentence = "Its server needs 9.0 GiB of memory; no node has as much";
+    const detail = { state: "QUEUED", waitingFor, desired: "run" };
+    t.equal(sentenceOf({ detail, workers: [] } as never), sentence);
+    t.equal(whyOf({ ...row, waitingFor }), sentence);
+    const told = { waitingFor: null, round: null, rounds: null, attempt: 1, reason: null };
+    const ended = { ...row, ...told, reason: "out_of_memory" } as const;
+    t.equal(whyOf(ended), "Out of memory");
+    t.equal(whyOf({ ...row, ...told, state: "RUNNING", round: 2, rounds: 5 }), "Round 2 of 5");
+    t.equal(whyOf({ ...row, ...told }), "");
+  },
+);
 
 t.test("a duration is told by its two largest units", async (t) => {
   t.equal(duration(0), "0 s");

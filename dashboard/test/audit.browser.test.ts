@@ -6,6 +6,7 @@ import t from "tap";
 import { accessibilityFaults } from "@resontech/house/accessibility";
 import { pageOverflow } from "@resontech/house/page-overflow";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
+import { listFaults } from "./helper/list-faults.ts";
 import { shotsOf } from "./helper/shots.ts";
 
 t.setTimeout(600_000);
@@ -18,6 +19,20 @@ async function verdictsOf(page: Page): Promise<Record<string, string>> {
     all.map(({ children }) => [children[0]!.textContent, children[1]!.textContent] as const),
   );
   return Object.fromEntries(cells);
+}
+
+/** What was asked and the first rows of its answer, in a window of 1280 × 800. */
+async function isInSight(page: Page): Promise<boolean> {
+  return await page.evaluate<boolean>(`(() => {
+    const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+    return box("h2:focus").top >= 0 && box("tbody tr:nth-child(3)").bottom <= innerHeight;
+  })()`);
+}
+
+async function giveReason(page: Page): Promise<void> {
+  const why = page.getByRole("alertdialog");
+  await why.getByRole("textbox", { name: /^Reason/ }).fill("access review of November");
+  await why.getByRole("button", { name: "Show names" }).click();
 }
 
 t.test(
@@ -44,13 +59,29 @@ t.test(
     const shot = shotsOf(page);
     await shot("asked-nothing");
     await page.getByRole("button", { name: "What did a person do" }).click();
-    await page.getByLabel(/^Person/).fill(ada.userId);
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(`${request.url()} ${request.postData()}`));
+    // Nobody has given a reason to know names: none is asked for, and none leaves the page.
+    await page.getByLabel(/^Person/).fill("ada");
     await page.getByRole("button", { name: "All", exact: true }).click();
+    await page.getByRole("button", { name: "Ask", exact: true }).click();
+    await page.getByRole("alert").getByText("no name was sent").waitFor();
+    t.equal(new URL(page.url()).search, "");
+    await page.getByLabel(/^Person/).fill(ada.userId);
     await page.getByRole("button", { name: "Ask", exact: true }).click();
     await page.getByText("What somebody did as root at the host").waitFor();
     const entries = page.getByRole("group", { name: "Entries, newest first" });
     await entries.getByRole("cell", { name: "Added a user", exact: true }).first().waitFor();
     t.equal(await entries.getByText("ada", { exact: true }).count(), 0, "people are pseudonyms");
+    // The form made room, and whoever asked stands at what was asked.
+    await page.locator("h2:focus", { hasText: "What did a person do" }).waitFor();
+    await page.getByLabel(/^Person/).waitFor({ state: "hidden" });
+    t.ok(await isInSight(page), "the first entries are in sight, and what was asked above them");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.locator("button:focus", { hasText: "What did a person do" }).waitFor();
+    await page.getByRole("button", { name: "Close the questions" }).press("Enter");
+    await page.getByLabel(/^Person/).waitFor({ state: "hidden" });
     await shot("person");
 
     await page.getByRole("button", { name: "Show names" }).click();
@@ -60,8 +91,35 @@ t.test(
       true,
       "not without a reason",
     );
-    await why.getByRole("textbox", { name: /^Reason/ }).fill("access review of November");
-    await why.getByRole("button", { name: "Show names" }).click();
+    await giveReason(page);
+    await entries.getByText("ada", { exact: true }).first().waitFor();
+    // Asked by name, the name stays: in the field and above the answer, beside its pseudonym.
+    await page.getByRole("button", { name: "Change the question" }).click();
+    await page.getByText(`in the log: ${ada.userId}`).waitFor();
+    t.equal(await page.getByLabel(/^Person/).inputValue(), "ada");
+    await page.getByLabel(/^Person/).fill("auditor");
+    await page.getByLabel(/^Person/).press("Enter");
+    await page.getByRole("button", { name: "Change the question" }).waitFor();
+    const asked = page.locator("p").filter({ hasText: auditor.userId });
+    await asked.getByText("auditor", { exact: true }).waitFor();
+    t.match(await asked.innerText(), /^\d+ entr(?:y|ies) · Person auditor u_[0-9a-f]+ · in all/);
+    await page.getByRole("button", { name: "Change the question" }).click();
+    t.equal(await page.getByLabel(/^Person/).inputValue(), "auditor");
+    t.match(page.url(), `person=${auditor.userId}`);
+    await page.getByRole("button", { name: "Hide names" }).click();
+    await page
+      .getByLabel(/^Person/)
+      .and(page.locator(`[value="${auditor.userId}"]`))
+      .waitFor();
+    t.equal(await asked.getByText("auditor", { exact: true }).count(), 0);
+    t.same(
+      requests.filter((request) => /\b(?:ada|auditor)\b/.test(request.replaceAll(/u_\w+/g, ""))),
+      [],
+      "no request has a name in it",
+    );
+    await page.goBack();
+    await page.getByRole("button", { name: "Show names" }).click();
+    await giveReason(page);
     await entries.getByText("ada", { exact: true }).first().waitFor();
 
     const begun = entries.getByRole("row").filter({ hasText: "Set out to add a user" });
@@ -100,6 +158,7 @@ t.test(
       0,
       "a narrow page is no wider than its window, whatever the questions are",
     );
+    t.same(await listFaults(page), []);
     await shot("narrow");
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.goto(`${house.running.url}/dashboard/audit`);
@@ -108,7 +167,12 @@ t.test(
     const found = page.getByRole("link", { name: /^\d{4}\/\d+$/ }).first();
     // An entry is indexed a moment after it is signed.
     for (let tries = 0; tries < 5_000 && (await found.count()) === 0; tries++) {
-      await page.getByRole("button", { name: "Search" }).click();
+      await Promise.all([
+        page.waitForResponse(/\/api\/audit\/events\?/),
+        page.getByRole("button", { name: "Search" }).click(),
+      ]);
+      // With an answer the form makes room.
+      await page.getByText("Nothing found").or(found).first().waitFor();
       await page.waitForTimeout(200);
     }
     await entries.getByRole("cell", { name: "Listed platform keys" }).first().waitFor();

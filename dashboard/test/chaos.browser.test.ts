@@ -111,14 +111,14 @@ t.test(
     await running.auditd.start();
     await page.getByText("The audit log takes no record").waitFor({ state: "detached" });
     await page.getByRole("alertdialog").getByRole("button", { name: "Cancel the job" }).click();
-    await page.getByText("It was asked to stop, and its members end.").waitFor();
+    await page.getByText("ada asked it to stop, and its members end.").waitFor();
     t.ok(await isFirstLoad(page));
   },
 );
 
 t.test("a session that ends while a job is watched leaves what was read", async (t) => {
   const page = await watch(`/jobs/${job}`);
-  await page.getByText("It was asked to stop, and its members end.").waitFor();
+  await page.getByText("ada asked it to stop, and its members end.").waitFor();
   const csrf = await page.evaluate(
     async () => ((await (await fetch("/api/session")).json()) as { csrfToken: string }).csrfToken,
   );
@@ -137,7 +137,7 @@ t.test("a session that ends while a job is watched leaves what was read", async 
   const again = page.getByRole("link", { name: "Sign in again" });
   await again.waitFor();
   t.match(await again.getAttribute("href"), encodeURIComponent(`/dashboard/jobs/${job}`));
-  await page.getByText("It was asked to stop, and its members end.").waitFor();
+  await page.getByText("ada asked it to stop, and its members end.").waitFor();
 });
 
 t.test("who does nothing is told before the session ends, and stays by moving", async (t) => {

@@ -65,7 +65,7 @@ t.test("a deployment is told in one sentence", async (t) => {
   t.equal(of({}, [true, false]), "It answers on 1 replica.");
   t.equal(of({}, [true, true]), "It answers on 2 replicas.");
   t.equal(of({}, [false]), "It runs, and no replica answers yet.");
-  t.equal(of({ state: "QUEUED", waitingFor: "needs 1 worker" }), "needs 1 worker");
+  t.equal(of({ state: "QUEUED", waitingFor: "needs 1 worker" }), "Needs 1 worker");
   t.equal(of({ desired: "stop" }, [true]), "It was asked to stop, and takes no call.");
   t.equal(of({ state: "CANCELLED", desired: "stop" }, [], "x"), "It was stopped.");
   t.equal(of({ state: "CANCELLED", desired: "stop" }), "It was stopped before it answered.");

@@ -7,6 +7,8 @@ import { CLEAN } from "@resontech/coordinator/testing/scripted-agent";
 import { accessibilityFaults } from "@resontech/house/accessibility";
 import { pageOverflow } from "@resontech/house/page-overflow";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
+import { listFaults } from "./helper/list-faults.ts";
+import { shotsOf } from "./helper/shots.ts";
 
 t.setTimeout(600_000);
 const house = await DashboardHouse.open();
@@ -53,7 +55,7 @@ t.test("a researcher sees a job wait, run, print and end without a reload", asyn
 
   const second = await house.submit(ada, "waits");
   await page.getByRole("button", { name: "1 new job" }).click();
-  await page.getByText(/needs 2 workers; 0 of 2 would do now/).waitFor();
+  await page.getByText(/^Needs 2 workers; 0 of 2 would do now/).waitFor();
 
   await page.getByRole("link", { name: "digits" }).click();
   await page.getByText("It runs on 2 sites, in round 1 of 3.").waitFor();
@@ -108,7 +110,8 @@ t.test("a researcher sees a job wait, run, print and end without a reload", asyn
   await page.getByRole("alertdialog").getByRole("button", { name: "Back" }).click();
   await page.getByRole("button", { name: "Cancel the job" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Cancel the job" }).click();
-  await page.getByText("It was asked to stop, and its members end.").waitFor();
+  // Of who asked the page hears, though nobody loads it anew.
+  await page.getByText("ada asked it to stop, and its members end.").waitFor();
 
   // Its only round ended with weights that are no numbers, and was committed.
   await agent.report(server, { kind: "round-ended", round: 1, sites: ["site-1"], isFinite: false });
@@ -117,6 +120,7 @@ t.test("a researcher sees a job wait, run, print and end without a reload", asyn
   await commitRound(agent, server, 1);
   for (const member of members) await agent.report(member, CLEAN);
   await page.getByText("It was cancelled.").waitFor();
+  await page.getByText("ada cancelled the job.").waitFor();
   await page
     .getByRole("link", {
       name: /^of round 1, the last that was stored before the end; it holds values that are no numbers/,
@@ -323,4 +327,48 @@ t.test("on a narrow window the page and the view that are open are in sight", as
   await page.getByRole("heading", { name: "Audit log" }).waitFor();
   t.ok(await isInSight("nav [aria-current=page]"));
   t.equal(await pageOverflow(page), 0, "no page is wider than its window");
+});
+
+t.test("on a phone lists fold: a row is its name and two lines, and opens", async (t) => {
+  const context = await house.windowOf(ada.userId, { width: 390, height: 844, bypassPolicy: true });
+  const page = await context.newPage();
+  const why = "needs 2 workers; 0 of 12 would do now; excluded: 4 busy, 3 of other models";
+  await page.route(/\/api\/jobs(?:\?|$)/, async (route) => {
+    const response = await route.fetch();
+    const body = (await response.json()) as { jobs: object[] };
+    const jobs = body.jobs.map((job) => ({ ...job, state: "QUEUED", waitingFor: why.repeat(3) }));
+    await route.fulfill({ response, json: { ...body, jobs } });
+  });
+  await page.goto(`${house.running.url}/dashboard/jobs`);
+  const list = page.getByRole("table", { name: "Jobs, newest first" });
+  const row = list.getByRole("row").filter({ hasText: "waits" });
+  await row.getByText(/^Needs 2 workers/).waitFor();
+  t.same(await list.getByRole("columnheader").allInnerTexts(), ["Tick", "Name", "More"]);
+  t.same(await listFaults(page), []);
+  t.equal(await pageOverflow(page), 0);
+  t.same(await accessibilityFaults(page), []);
+  const more = row.getByRole("button", { name: "More" });
+  await more.press("Enter");
+  await row.getByRole("button", { name: "More", expanded: true }).waitFor();
+  const opened = list.locator("dl");
+  t.match(await opened.innerText(), /Owner\s+ada\s/);
+  await shotsOf(page)("jobs");
+  t.same(await listFaults(page), []);
+  t.equal(await pageOverflow(page), 0);
+  t.same(await accessibilityFaults(page), []);
+  await more.press("Enter");
+  await opened.waitFor({ state: "detached" });
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await list.getByRole("columnheader", { name: "Owner" }).waitFor();
+
+  const admin = await house.windowOf(ada.userId, {
+    ...{ roles: ["platform-admin"], width: 390, height: 844, bypassPolicy: true },
+  });
+  const nodes = await admin.newPage();
+  await nodes.goto(`${house.running.url}/dashboard/nodes`);
+  await nodes.getByRole("table", { name: "Nodes" }).getByText("node-a").waitFor();
+  await shotsOf(nodes)("nodes");
+  t.same(await listFaults(nodes), []);
+  t.equal(await pageOverflow(nodes), 0);
+  t.same(await accessibilityFaults(nodes), []);
 });

@@ -2,11 +2,13 @@
 import { generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
-import t from "tap";
+import t, { type Test } from "tap";
 import type { ApplianceRole } from "@resontech/coordinator/roles";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
+import { listFaults } from "./helper/list-faults.ts";
 import { shotsOf } from "./helper/shots.ts";
 import { accessibilityFaults } from "@resontech/house/accessibility";
+import { pageOverflow } from "@resontech/house/page-overflow";
 
 t.setTimeout(600_000);
 const house = await DashboardHouse.open();
@@ -26,6 +28,18 @@ async function pageOf(
   await page.goto(`${running.url}/dashboard${path}`);
   await page.getByRole("heading", { level: 1 }).waitFor();
   return page;
+}
+
+/** Lists of the page fold, and it is no wider than a phone. */
+async function onPhone(t: Test, page: Page, name: string): Promise<void> {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.getByRole("columnheader", { name: "More" }).first().waitFor();
+  await shotsOf(page)(`${name}-phone`);
+  t.same(await listFaults(page), [], name);
+  t.equal(await pageOverflow(page), 0, name);
+  t.same(await accessibilityFaults(page), [], name);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.getByRole("columnheader", { name: "More" }).first().waitFor({ state: "detached" });
 }
 
 /** As `ssh-keygen -t ed25519` writes it. */
@@ -74,6 +88,7 @@ t.test("an administrator makes a project, asks for people, and sees how jobs are
   await page.getByRole("button", { name: "Show where ada is signed in" }).click();
   await page.getByRole("table", { name: "Sessions of ada" }).waitFor();
   t.same(await accessibilityFaults(page), []);
+  await onPhone(t, page, "people");
   await page.getByRole("link", { name: "Appliance", exact: true }).click();
   await page.getByRole("cell", { name: job }).waitFor();
   t.notMatch(await page.locator("main").innerText(), "secret-name", "a job's name is its people's");
@@ -195,6 +210,7 @@ t.test("an officer reviews who may do what, and takes it along", async (t) => {
   t.match(await row.innerText(), /jobs:write/, "keys with what they may do");
   await shotsOf(page)("review");
   t.same(await accessibilityFaults(page), []);
+  await onPhone(t, page, "review");
   await page.getByLabel("Show").selectOption({ label: "who holds a role of the whole appliance" });
   await row.waitFor({ state: "detached" });
   const [download] = await Promise.all([

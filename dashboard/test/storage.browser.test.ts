@@ -1,9 +1,11 @@
 /** The storage page in a real browser: what fills the bucket, the beginning of a file, versions, a folder as one archive, a key pair. */
 import { readFileSync } from "node:fs";
 import { accessibilityFaults } from "@resontech/house/accessibility";
+import { pageOverflow } from "@resontech/house/page-overflow";
 import { strFromU8, unzipSync } from "fflate";
 import t from "tap";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
+import { listFaults } from "./helper/list-faults.ts";
 import { shotsOf } from "./helper/shots.ts";
 
 t.setTimeout(600_000);
@@ -56,6 +58,13 @@ t.test(
     await versions.getByRole("button", { name: /^Restore version/ }).waitFor();
     await shot("storage-versions");
     t.same(await accessibilityFaults(page), []);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await objects.getByRole("columnheader", { name: "More" }).first().waitFor();
+    t.same(await listFaults(page), []);
+    t.equal(await pageOverflow(page), 0);
+    t.same(await accessibilityFaults(page), []);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await objects.getByRole("columnheader", { name: "Changed" }).waitFor();
     await versions.getByRole("button", { name: /^Restore version/ }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Restore" }).click();
     await versions.getByRole("row").nth(3).waitFor();

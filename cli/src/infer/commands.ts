@@ -19,6 +19,7 @@ import { CliError, UsageError } from "../cli-error.ts";
 import { printLogs } from "../jobs/follow-logs.ts";
 import { printable, printableLog } from "../printable.ts";
 import { applianceFrom, type Settings, settingsFrom } from "../settings.ts";
+import { toldWithUnits } from "../size.ts";
 import { filesIn, keyOf } from "../storage/commands.ts";
 import { putFile } from "../storage/put-file.ts";
 import { callPredict } from "./call-predict.ts";
@@ -191,7 +192,7 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
                 String(one.ready),
                 age(one.createdAt, now),
               ],
-              one.waitingFor ?? one.reason ?? "",
+              toldWithUnits(one.waitingFor ?? one.reason ?? ""),
               ...(wide ? [one.owner, one.visibility, one.endpoint] : []),
             ]),
           );

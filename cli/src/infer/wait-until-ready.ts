@@ -4,6 +4,7 @@ import type { DeploymentReply } from "@resontech/contracts/http-inference";
 import { isTerminal, type JobState } from "@resontech/contracts/job-states";
 import { DEPLOYMENT_WORDS } from "@resontech/contracts/state-words";
 import { CliError } from "../cli-error.ts";
+import { toldWithUnits } from "../size.ts";
 
 const LOOK_MS = 1_000;
 /** The appliance may be slow, restart, or be out of reach for so long. */
@@ -32,7 +33,7 @@ export async function waitUntilReady(
       // A job that runs may not be known to the gateway yet.
       if (status === "RUNNING" || isTerminal(state)) return state;
       const word = DEPLOYMENT_WORDS[state];
-      now = waitingFor === null ? word : `${word}: ${waitingFor}`;
+      now = waitingFor === null ? word : `${word}: ${toldWithUnits(waitingFor)}`;
     } catch (error) {
       if (!isPassing(error) || performance.now() - answeredAt > patienceMs) throw error;
       now = NO_ANSWER;

@@ -13,7 +13,7 @@ import { askedStates, STATE_HELP } from "../asked-states.ts";
 import { projectFilter, projectIdOf } from "../chosen-project.ts";
 import { printable, printableLog } from "../printable.ts";
 import { settingsFrom } from "../settings.ts";
-import { size } from "../size.ts";
+import { size, toldWithUnits } from "../size.ts";
 import { findJob } from "./find-job.ts";
 import { comparisonRows, readComparison } from "./compare-jobs.ts";
 import { isJobOver, printLogs } from "./follow-logs.ts";
@@ -86,7 +86,7 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
             wide ? [...HEAD, ...HEAD_WIDE] : HEAD,
             found.map((job) => [
               ...[job.id, job.name, JOB_WORDS[job.state], roundsOf(job)],
-              ...[age(job.createdAt, now), job.waitingFor ?? job.reason ?? ""],
+              ...[age(job.createdAt, now), toldWithUnits(job.waitingFor ?? job.reason ?? "")],
               ...(wide ? [String(job.attempt), job.owner, job.createdAt] : []),
             ]),
           );
@@ -108,7 +108,7 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
         ["job", job.jobId],
         ["name", job.jobName],
         ["state", `${JOB_WORDS[detail.state]} since ${detail.since}`],
-        ["why", detail.waitingFor],
+        ["why", toldWithUnits(detail.waitingFor ?? "")],
         ["rounds", detail.rounds.current === null ? null : roundWords(detail.rounds)],
         ["attempt", String(detail.attempt)],
         ["submitted", job.createdAt],
@@ -116,11 +116,16 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
         ["ended", job.endedAt],
         ["files", job.outputPath],
         ["model", detail.model === null ? null : modelWords(detail.model)],
-        ["error", detail.error === null ? null : `${detail.error.code}: ${detail.error.message}`],
+        [
+          "error",
+          detail.error === null
+            ? null
+            : `${detail.error.code}: ${toldWithUnits(detail.error.message)}`,
+        ],
         ["what to do", detail.error?.hint ?? null],
       ];
       for (const [name, value] of facts) if (value !== null && value !== "") out(fact(name, value));
-      for (const warning of job.warnings) out(fact("warning", warning));
+      for (const warning of job.warnings) out(fact("warning", toldWithUnits(warning)));
       if (job.workers.length > 0) {
         out("\n");
         const ends = job.workers.map(endWords);

@@ -7,6 +7,7 @@ import { CliError } from "../cli-error.ts";
 import { followTopic } from "../live/follow-topic.ts";
 import { printable } from "../printable.ts";
 import type { Settings } from "../settings.ts";
+import { size, toldWithUnits } from "../size.ts";
 import { readJob } from "./read-jobs.ts";
 
 type Member = JobLogsReply[number];
@@ -83,7 +84,7 @@ export async function printLogs(
     if (change.offset + change.bytes <= end) return;
     if (change.text === null || change.offset > end) {
       say(
-        `${change.offset + change.bytes - end} bytes were not shown live; the stored log has them`,
+        `${size(change.offset + change.bytes - end)} were not shown live; the stored log has them`,
       );
       if (change.text !== null) print(member, change.text);
     } else
@@ -121,7 +122,7 @@ function isEnded({ state }: Member): boolean {
 
 function endOf({ reason, message }: Member): string {
   const why = [reason, message].filter((one) => one !== null).join(": ");
-  return why === "" ? "ended" : `ended: ${printable(why)}`;
+  return why === "" ? "ended" : `ended: ${printable(toldWithUnits(why))}`;
 }
 
 /** Chooses the logs of the newest attempt, unless one is named by its id. */

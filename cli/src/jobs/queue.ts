@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { age } from "../age.ts";
 import { projectFilter, projectIdOf } from "../chosen-project.ts";
 import { settingsFrom } from "../settings.ts";
+import { toldWithUnits } from "../size.ts";
 import { readJobs } from "./read-jobs.ts";
 
 type Shell = {
@@ -40,7 +41,7 @@ export function addQueueCommand(program: Command, { say, table }: Shell): void {
           ["PLACE", "JOB", "NAME", "WAITS", "FOR"],
           waiting.map(({ place, job }) => [
             ...[place === null ? "held" : String(place), job.id, job.name],
-            ...[age(job.since, Date.now()), job.waitingFor ?? job.reason ?? ""],
+            ...[age(job.since, Date.now()), toldWithUnits(job.waitingFor ?? job.reason ?? "")],
           ]),
         );
       if (waiting.length === 0) say("no job waits");

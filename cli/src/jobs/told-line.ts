@@ -2,6 +2,7 @@
 import type { Change } from "@resontech/contracts/live-feed";
 import { JOB_WORDS, MEMBER_WORDS } from "@resontech/contracts/state-words";
 import { printable } from "../printable.ts";
+import { size, toldWithUnits } from "../size.ts";
 
 /** @param nameOf a member in words */
 export function toldLine(
@@ -25,7 +26,7 @@ function wordsOf(change: Change, nameOf: (member: string) => string): string | n
         return null;
       return withReason(JOB_WORDS[change.to], change.reason);
     case "waiting":
-      return change.why === null ? null : `waits: ${change.why}`;
+      return change.why === null ? null : `waits: ${toldWithUnits(change.why)}`;
     case "member-added":
       return `${change.site ?? change.role} goes to ${change.node}`;
     case "member":
@@ -43,9 +44,11 @@ function wordsOf(change: Change, nameOf: (member: string) => string): string | n
     case "metric":
       return `${change.site} ${change.value}`;
     case "warning":
-      return change.text === null ? null : `warning of ${change.site}: ${change.text}`;
+      return change.text === null
+        ? null
+        : `warning of ${change.site}: ${toldWithUnits(change.text)}`;
     case "output":
-      return `stored ${change.key} (${change.sizeBytes} bytes)`;
+      return `stored ${change.key} (${size(change.sizeBytes)})`;
     case "explained":
       return `the operator says: ${change.message}`;
     default:

@@ -4,6 +4,7 @@ import { isTerminal, type JobState } from "@resontech/contracts/job-states";
 import { JOB_WORDS } from "@resontech/contracts/state-words";
 import { followTopic } from "../live/follow-topic.ts";
 import type { Settings } from "../settings.ts";
+import { toldWithUnits } from "../size.ts";
 import { readJob } from "./read-jobs.ts";
 import { toldLine } from "./told-line.ts";
 
@@ -33,7 +34,9 @@ export async function watchJob(settings: Settings, id: string, watch: Watch): Pr
       const { detail } = await read();
       if (watch.json === null)
         watch.line(
-          [JOB_WORDS[detail.state], detail.waitingFor ?? detail.reason].filter(Boolean).join(": "),
+          [JOB_WORDS[detail.state], toldWithUnits(detail.waitingFor ?? detail.reason ?? "")]
+            .filter(Boolean)
+            .join(": "),
         );
       if (isTerminal(detail.state)) return detail.state;
       continue;

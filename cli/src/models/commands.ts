@@ -7,6 +7,7 @@ import { projectOption, settingsInProject } from "../chosen-project.ts";
 import { CliError } from "../cli-error.ts";
 import { printable } from "../printable.ts";
 import { settingsFrom } from "../settings.ts";
+import { size } from "../size.ts";
 import { paramsOfModel } from "./model-params.ts";
 
 type Shell = {
@@ -73,10 +74,10 @@ export function addModelCommands(program: Command, { say, table }: Shell): void 
       if (json) for (const model of found) out(`${JSON.stringify(model)}\n`);
       else if (found.length > 0)
         table(
-          ["MODEL", "STATE", "LICENCE", "FILES", "BYTES", "AGE"],
+          ["MODEL", "STATE", "LICENCE", "FILES", "SIZE", "AGE"],
           found.map((model) => [
             ...[`${model.name}@${model.revision}`, model.state, printable(model.licence)],
-            ...[String(model.files), String(model.sizeBytes), age(model.createdAt, Date.now())],
+            ...[String(model.files), size(model.sizeBytes), age(model.createdAt, Date.now())],
           ]),
         );
       if (found.length === 0) say("the hub has no model; `resontech models add` brings one in");
@@ -91,9 +92,9 @@ export function addModelCommands(program: Command, { say, table }: Shell): void 
       if (json) return void out(`${JSON.stringify(found)}\n`);
       say(`${found.name}@${found.revision} is ${found.state}, commit ${found.commit ?? "-"}`);
       table(
-        ["FILE", "BYTES", "SHA-256"],
+        ["FILE", "SIZE", "SHA-256"],
         found.content.map((file) => [
-          ...[printable(file.path), String(file.sizeBytes), file.sha256 ?? "-"],
+          ...[printable(file.path), size(file.sizeBytes), file.sha256 ?? "-"],
         ]),
       );
     });

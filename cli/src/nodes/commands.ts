@@ -2,12 +2,15 @@
 import type { Command } from "commander";
 import { getJson } from "../api-client.ts";
 import { settingsFrom } from "../settings.ts";
+import { size } from "../size.ts";
 import { type Table, tableOfNodes, tablesOfNode } from "./node-tables.ts";
 
 type Shell = {
   say: (text: string) => void;
   table: (head: string[], rows: string[][]) => void;
 };
+
+const MIB = 1024 ** 2;
 
 export function addNodeCommands(program: Command, { say, table }: Shell): void {
   const settings = () => settingsFrom(process.env);
@@ -57,10 +60,10 @@ export function addNodeCommands(program: Command, { say, table }: Shell): void {
       if (json) for (const worker of workers) out(`${JSON.stringify(worker)}\n`);
       else if (workers.length > 0)
         table(
-          ["WORKER", "NODE", "MODEL", "STATE", "FREE MIB", "CENTS/H"],
+          ["WORKER", "NODE", "MODEL", "STATE", "FREE MEMORY", "CENTS/H"],
           workers.map((worker) => [
             ...[worker.id, worker.node, worker.model, worker.status],
-            ...[String(worker.free_memory_mb), String(worker.price)],
+            ...[size(worker.free_memory_mb * MIB), String(worker.price)],
           ]),
         );
       if (workers.length === 0) say("no worker is online");

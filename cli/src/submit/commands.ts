@@ -10,6 +10,7 @@ import { projectOption, settingsInProject } from "../chosen-project.ts";
 import { CliError, UsageError } from "../cli-error.ts";
 import { readJob } from "../jobs/read-jobs.ts";
 import type { Settings } from "../settings.ts";
+import { toldWithUnits } from "../size.ts";
 import { filesIn, keyOf } from "../storage/commands.ts";
 import { putFile } from "../storage/put-file.ts";
 import { runClient } from "./run-client.ts";
@@ -104,7 +105,7 @@ async function whyItWaits(settings: Settings, { id }: TaskReply): Promise<string
     for (let looks = 0; looks < PLACEMENT_LOOKS; looks++) {
       const { detail } = await readJob(settings, id);
       if (detail.state !== "ACCEPTED" && detail.state !== "QUEUED") return null;
-      if (detail.waitingFor !== null) return detail.waitingFor;
+      if (detail.waitingFor !== null) return toldWithUnits(detail.waitingFor);
       await sleep(PLACEMENT_LOOK_MS);
     }
   } catch (error) {

@@ -180,6 +180,8 @@ export const JobDetail = Type.Object(
     /** When the state ends by itself, and not well. */
     deadline: Nullable(Instant),
     desired: Type.Enum(["run", "stop"]),
+    /** Name of the person who cancelled it, from the moment that it was asked to stop. */
+    stoppedBy: Nullable(Type.String()),
     reason: Nullable(Reason),
     waitingFor: Nullable(Type.String()),
     attempt: Type.Integer(),

@@ -1,4 +1,4 @@
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { Redirect, Route, Router, Switch } from "wouter";
 import { AppliancePage } from "../pages/appliance/appliance-page.tsx";
 import { ApprovalsPage } from "../pages/approvals/approvals-page.tsx";
@@ -19,18 +19,11 @@ import { ProfilePage } from "../pages/profile/profile-page.tsx";
 import { StoragePage } from "../pages/storage/storage-page.tsx";
 import { useSession } from "../api/session.ts";
 import { ErrorBoundary } from "./error-boundary.tsx";
+import { LoadedCompare, LoadedSubmit } from "./loaded-pages.ts";
 import { NoSuchPage } from "./no-such-page.tsx";
 import { Shell } from "./shell.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { useTab } from "../ui/tab.ts";
-
-/** Pages that few open on a day come when they are opened. */
-const ComparePage = lazy(async () => ({
-  default: (await import("../pages/compare/compare-page.tsx")).ComparePage,
-}));
-const SubmitPage = lazy(async () => ({
-  default: (await import("../pages/submit/submit-page.tsx")).SubmitPage,
-}));
 
 /** Every page under its address. */
 export function Dashboard() {
@@ -40,36 +33,34 @@ export function Dashboard() {
         <Router base="/dashboard">
           <Shell>
             <ErrorBoundary>
-              <Suspense fallback={<Skeleton />}>
-                <Switch>
-                  <Route path="/" component={Landing} />
-                  <Route path="/jobs" component={JobsPage} />
-                  <Route path="/jobs/:id/:tab?">
-                    {({ id, tab }) => <JobPage key={id} id={id} tab={tab ?? "rounds"} />}
-                  </Route>
-                  <Route path="/compare" component={ComparePage} />
-                  <Route path="/inference" component={DeploymentsPage} />
-                  <Route path="/inference/models" component={HubPage} />
-                  <Route path="/inference/deploy" component={DeployPage} />
-                  <Route path="/inference/jobs/:id/:tab?">
-                    {({ id, tab }) => <DeploymentPage key={id} id={id} tab={tab ?? "call"} />}
-                  </Route>
-                  <Route path="/nodes" component={NodesPage} />
-                  <Route path="/nodes/:id">{({ id }) => <NodePage key={id} id={id} />}</Route>
-                  <Route path="/submit" component={SubmitPage} />
-                  <Route path="/storage" component={StoragePage} />
-                  <Route path="/keys" component={KeysPage} />
-                  <Route path="/people" component={PeoplePage} />
-                  <Route path="/profile" component={ProfilePage} />
-                  <Route path="/approvals" component={ApprovalsPage} />
-                  <Route path="/audit" component={AuditPage} />
-                  <Route path="/audit/:shard/:index">
-                    {({ shard, index }) => <EntryPage shard={shard} index={index} />}
-                  </Route>
-                  <Route path="/appliance" component={Appliance} />
-                  <Route component={NoSuchPage} />
-                </Switch>
-              </Suspense>
+              <Switch>
+                <Route path="/" component={Landing} />
+                <Route path="/jobs" component={JobsPage} />
+                <Route path="/jobs/:id/:tab?">
+                  {({ id, tab }) => <JobPage key={id} id={id} tab={tab ?? "rounds"} />}
+                </Route>
+                <Route path="/compare" component={LoadedCompare} />
+                <Route path="/inference" component={DeploymentsPage} />
+                <Route path="/inference/models" component={HubPage} />
+                <Route path="/inference/deploy" component={DeployPage} />
+                <Route path="/inference/jobs/:id/:tab?">
+                  {({ id, tab }) => <DeploymentPage key={id} id={id} tab={tab ?? "call"} />}
+                </Route>
+                <Route path="/nodes" component={NodesPage} />
+                <Route path="/nodes/:id">{({ id }) => <NodePage key={id} id={id} />}</Route>
+                <Route path="/submit" component={LoadedSubmit} />
+                <Route path="/storage" component={StoragePage} />
+                <Route path="/keys" component={KeysPage} />
+                <Route path="/people" component={PeoplePage} />
+                <Route path="/profile" component={ProfilePage} />
+                <Route path="/approvals" component={ApprovalsPage} />
+                <Route path="/audit" component={AuditPage} />
+                <Route path="/audit/:shard/:index">
+                  {({ shard, index }) => <EntryPage shard={shard} index={index} />}
+                </Route>
+                <Route path="/appliance" component={Appliance} />
+                <Route component={NoSuchPage} />
+              </Switch>
             </ErrorBoundary>
           </Shell>
         </Router>

@@ -17,6 +17,7 @@ import { Icon } from "../ui/icon/icon.tsx";
 import { Ago } from "../ui/instant.tsx";
 import { setDensity, useDensity } from "../ui/density.ts";
 import { scrollSideways } from "../ui/scroll-sideways.ts";
+import { preloadPage } from "./loaded-pages.ts";
 import { Palette } from "./palette.tsx";
 import { PAGE_GROUPS, type PageEntry, PAGES } from "./pages.ts";
 import { useActivity } from "./use-activity.ts";
@@ -86,7 +87,13 @@ function PageLink({
   isHere,
 }: Pick<PageEntry, "path" | "title" | "icon"> & { isHere: boolean }) {
   return (
-    <Link href={path} aria-current={isHere ? "page" : undefined} className={styles["page"] ?? ""}>
+    <Link
+      href={path}
+      aria-current={isHere ? "page" : undefined}
+      className={styles["page"] ?? ""}
+      onPointerEnter={() => preloadPage(path)}
+      onFocus={() => preloadPage(path)}
+    >
       <Icon name={icon} />
       {title}
     </Link>

@@ -2,6 +2,7 @@
 import type { ProofReport } from "@resontech/verifier/check-proof";
 import t from "tap";
 import { askedOf, askingPath } from "../../src/pages/audit/asked.ts";
+import { askedWords } from "../../src/pages/audit/asked-words.ts";
 import {
   answerSentence,
   answerVerdict,
@@ -11,6 +12,7 @@ import {
 import { detailFacts, objectWords, outcomeWord } from "../../src/pages/audit/entry-words.ts";
 import type { FoundEntry } from "../../src/pages/audit/found-export.ts";
 import { linkedEntries } from "../../src/pages/audit/linked-entries.ts";
+import { isPseudonym, personOf, renamedPerson } from "../../src/pages/audit/named-people.ts";
 import { dayOf, isPreset, PRESETS, withDay } from "../../src/pages/audit/period.ts";
 import { shortIds } from "../../src/pages/audit/short-ids.ts";
 
@@ -186,4 +188,49 @@ t.test("outcomes, objects and details are told in words", async (t) => {
       ["quota bytes", "5"],
     ],
   );
+});
+
+const NOBODY = new Map<string, string>();
+const NAMES = new Map([[PERSON, "ada"]]);
+
+t.test("what was asked is told by name while names are shown, with the pseudonym", async (t) => {
+  const asked = askedOf(new URLSearchParams({ question: "person", person: PERSON, from: "7d" }));
+  const of = (names: ReadonlyMap<string, string>) => askedWords(asked, names);
+  t.match(of(NAMES), {
+    title: /^What did a person do/,
+    facts: [{ label: "Person", value: "ada", id: PERSON }],
+    period: "in the last 7 days",
+  });
+  t.same(of(NOBODY).facts, [{ label: "Person", value: PERSON, id: null }]);
+  const search = askedOf(
+    new URLSearchParams({ actor: PERSON, object: PERSON, from: "2026-01-01", to: "2026-02-01" }),
+  );
+  t.match(askedWords(search, NAMES), {
+    facts: [
+      { label: "Who", value: "ada" },
+      { label: "To what", value: PERSON, id: null },
+    ],
+    period: "from 2026-01-01 to 2026-02-01",
+  });
+  const period = (given: Record<string, string>) =>
+    askedWords(askedOf(new URLSearchParams({ question: "complete", ...given })), NOBODY).period;
+  t.equal(period({}), "in all that is kept");
+  t.equal(period({ from: "yesterday" }), "since yesterday");
+  t.equal(period({ to: "2026-02-01" }), "until 2026-02-01");
+  t.equal(askedWords(askedOf(new URLSearchParams({ question: "other" })), NOBODY).title, "other");
+});
+
+t.test("the log is asked by pseudonym alone, whatever is written", async (t) => {
+  t.equal(personOf("ada", NAMES), PERSON);
+  t.equal(personOf("ada", NOBODY), "ada");
+  for (const known of [PERSON, "sa_0123456789abcdef01234567", "operator", "anonymous"])
+    t.ok(isPseudonym(known), known);
+  for (const name of ["ada", "u_ada", "Ada Lovelace", "", "ada@example.org", "deadbeef"])
+    t.notOk(isPseudonym(name), name);
+});
+
+t.test("a field follows names that are shown and hidden, and keeps what it means", async (t) => {
+  t.equal(renamedPerson(PERSON, NOBODY, NAMES), "ada");
+  t.equal(renamedPerson("ada", NAMES, NOBODY), PERSON);
+  t.equal(renamedPerson("node-a", NAMES, NOBODY), "node-a");
 });

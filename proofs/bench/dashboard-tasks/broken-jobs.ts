@@ -96,7 +96,7 @@ const BREAKING: readonly Breaking[] = [
   },
   {
     ...{ name: "asks for memory that no worker has", cause: "no worker that fits" },
-    says: [/needs 2 workers; 0 of \d+ would do/, /of other models|too little memory/],
+    says: [/needs 2 workers; 0 of \d+ would do/i, /of other models|too little memory/],
     told: "by the coordinator itself",
     breaks: async (office, name) =>
       void (await submitFederation(office, name, {

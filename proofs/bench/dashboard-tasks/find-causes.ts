@@ -24,7 +24,7 @@ export async function findCauses(
       const sentences = page
         .getByRole("alert")
         .getByRole("paragraph")
-        .or(page.getByText(/needs \d+ workers?;/));
+        .or(page.getByText(/needs \d+ workers?;/i));
       await sentences.first().waitFor();
       const shown = Math.min(2, await sentences.count());
       const texts: string[] = [];

@@ -28,7 +28,7 @@ export async function everyReason(world: World, live: LiveJob): Promise<Figure> 
   const waiting = await world.house.submit(world.owner, "waits-for-workers");
   const waitedFrom = performance.now();
   await visit(page, `${world.url}/jobs/${waiting}`);
-  await page.getByText(/needs \d+ workers; \d+ of \d+ would do now/).waitFor();
+  await page.getByText(/needs \d+ workers; \d+ of \d+ would do now/i).waitFor();
   const waitingS = (performance.now() - waitedFrom) / 1_000;
 
   await visit(page, `${world.url}/jobs/${live.job}`);

@@ -114,7 +114,12 @@ async function entryProof(world: World) {
   await page.getByLabel("Kind of event").fill("key.list");
   const found = page.getByRole("link", { name: /^\d{4}\/\d+$/ }).first();
   for (let tries = 0; tries < 100 && (await found.count()) === 0; tries += 1) {
-    await page.getByRole("button", { name: "Search" }).click();
+    await Promise.all([
+      page.waitForResponse(/\/api\/audit\/events\?/),
+      page.getByRole("button", { name: "Search" }).click(),
+    ]);
+    // With an answer the form makes room.
+    await page.getByText("Nothing found").or(found).first().waitFor();
     await page.waitForTimeout(300);
   }
   const address = await found.getAttribute("href");

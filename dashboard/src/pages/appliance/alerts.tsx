@@ -62,11 +62,17 @@ export function PastAlerts() {
         columns={[
           {
             title: "Severity",
+            narrow: "below",
             of: ({ severity }) => <State of={severityWord(severity)} />,
             by: ({ severity }) => severity,
           },
-          { title: "Alert", of: ({ alert }) => alert, by: ({ alert }) => alert },
-          { title: "About", of: ({ about }) => about || "the appliance", by: ({ about }) => about },
+          { title: "Alert", narrow: "main", of: ({ alert }) => alert, by: ({ alert }) => alert },
+          {
+            title: "About",
+            narrow: "below",
+            of: ({ about }) => about || "the appliance",
+            by: ({ about }) => about,
+          },
           { title: "From", of: ({ from }) => <At at={from} />, by: ({ from }) => from },
           {
             title: "Held",

@@ -24,6 +24,7 @@ export function Certificates({
       columns={[
         {
           title: "Ends in",
+          narrow: "below",
           of: ({ expiresAt }) => {
             const left = leftMs(expiresAt);
             if (left <= 0) return <State of={{ word: "ended", tone: "bad", shape: "cross" }} />;
@@ -38,8 +39,8 @@ export function Certificates({
             );
           },
         },
-        { title: "File", of: ({ file }) => <code>{file}</code> },
-        { title: "On", of: ({ expiresAt }) => expiresAt.slice(0, 10) },
+        { title: "File", narrow: "main", of: ({ file }) => <code>{file}</code> },
+        { title: "On", narrow: "below", of: ({ expiresAt }) => expiresAt.slice(0, 10) },
       ]}
     />
   );

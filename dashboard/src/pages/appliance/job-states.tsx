@@ -29,11 +29,15 @@ export function JobStates() {
           rows={states.data}
           keyOf={({ id }) => id}
           columns={[
-            { title: "State", of: ({ state }) => <State of={jobWord(state)} /> },
-            { title: "Job", of: ({ id }) => <code>{id}</code> },
+            { title: "State", narrow: "below", of: ({ state }) => <State of={jobWord(state)} /> },
+            { title: "Job", narrow: "main", of: ({ id }) => <code>{id}</code> },
             { title: "Kind", of: ({ kind }) => kind },
             { title: "Since", of: ({ since }) => <Ago at={since} /> },
-            { title: "Because of", of: ({ reason }) => (reason ?? "").replaceAll("_", " ") },
+            {
+              title: "Because of",
+              narrow: "below",
+              of: ({ reason }) => (reason ?? "").replaceAll("_", " "),
+            },
             { title: "Attempt", of: ({ attempt }) => attempt, isNumber: true },
           ]}
         />

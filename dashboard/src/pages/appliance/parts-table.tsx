@@ -15,11 +15,16 @@ export function PartsTable({ parts }: { parts: readonly PartRow[] }) {
       rows={parts}
       keyOf={({ part }) => part}
       columns={[
-        { title: "State", of: ({ phase, isHeld }) => <State of={partWord(phase, isHeld)} /> },
-        { title: "Part", of: ({ part }) => <code>{part}</code> },
+        {
+          title: "State",
+          narrow: "below",
+          of: ({ phase, isHeld }) => <State of={partWord(phase, isHeld)} />,
+        },
+        { title: "Part", narrow: "main", of: ({ part }) => <code>{part}</code> },
         { title: "Version", of: ({ version }) => version },
         {
           title: "Memory",
+          narrow: "below",
           of: ({ memoryBytes }) => (memoryBytes === null ? "–" : bytes(memoryBytes)),
           isNumber: true,
         },

@@ -1,4 +1,5 @@
 import { type ApprovalReply, SIGNED_KINDS } from "@resontech/contracts/http-approvals";
+import { summaryWords } from "@resontech/contracts/size-words";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { ask } from "../../api/ask.ts";
@@ -31,9 +32,9 @@ const WORDS: Record<ApprovalReply["state"], StateWord> = {
   expired: { word: "expired", tone: "quiet", shape: "dash" },
 };
 const COLUMNS: Column<ApprovalReply>[] = [
-  { title: "State", of: ({ state }) => <State of={WORDS[state]} /> },
-  { title: "What", of: ({ summary }) => summary },
-  { title: "Asked by", of: ({ requester }) => requester.username },
+  { title: "State", narrow: "below", of: ({ state }) => <State of={WORDS[state]} /> },
+  { title: "What", narrow: "main", of: ({ summary }) => summaryWords(summary) },
+  { title: "Asked by", narrow: "below", of: ({ requester }) => requester.username },
   {
     title: "Answered by",
     of: ({ decider, singlePerson }) =>
@@ -131,7 +132,7 @@ function Request({ request, onDone }: { request: ApprovalReply; onDone: () => Pr
     await onDone();
   });
   return (
-    <Panel title={request.summary}>
+    <Panel title={summaryWords(request.summary)}>
       <Facts
         facts={[
           ["Asked by", request.requester.username],
@@ -194,7 +195,7 @@ function Request({ request, onDone }: { request: ApprovalReply; onDone: () => Pr
         </p>
       ) : null}
       <Question
-        title={`${verb === "approve" ? "Approve" : verb === "deny" ? "Deny" : "Withdraw"}: ${request.summary}?`}
+        title={`${verb === "approve" ? "Approve" : verb === "deny" ? "Deny" : "Withdraw"}: ${summaryWords(request.summary)}?`}
         act={verb === "approve" ? "Approve" : verb === "deny" ? "Deny" : "Withdraw"}
         look={verb === "approve" ? "main" : "danger"}
         isOpen={verb !== null}

@@ -28,14 +28,11 @@ export function AnswerCheck({
   asked,
   newest,
   listed,
-  children,
 }: {
   asked: Asked;
   newest: string;
   /** Entries of the list; null where it goes on. */
   listed: number | null;
-  /** How many entries the list has. */
-  children: string;
 }) {
   const { user } = useSession();
   const [progress, setProgress] = useState<string | null>(null);
@@ -97,9 +94,6 @@ export function AnswerCheck({
   return (
     <>
       <Row>
-        <strong role="status" className={styles["count"]}>
-          {children}
-        </strong>
         <Button onPress={() => verify.run(policy)} isDisabled={isBusy}>
           Verify this answer
         </Button>

@@ -1,6 +1,6 @@
 import type { QuestionId } from "@resontech/contracts/audit-questions";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useSearchParams } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { Button } from "../../ui/button.tsx";
@@ -11,6 +11,7 @@ import { Panel } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Words } from "../../ui/words.tsx";
 import { AnswerCheck } from "./answer-check.tsx";
+import { AskedHead } from "./asked-head.tsx";
 import { askedOf } from "./asked.ts";
 import { EntryList } from "./entry-list.tsx";
 import { EntrySearch } from "./entry-search.tsx";
@@ -19,16 +20,17 @@ import { ShowNames, useNames } from "./names.tsx";
 import { limitsOf, QuestionChoice } from "./question-choice.tsx";
 import styles from "./audit.module.css";
 
-/** There results come first, and what is asked above them is folded away. */
-const NARROW = matchMedia("(max-width: 60rem)");
-
-/** Who did what, provably? Nothing is asked for by itself: each look is a fact in the log. */
+/**
+ * Who did what, provably? Nothing is asked for by itself: each look is a fact in the log. Once there is an answer, the form makes room for it, and
+ * whoever asked is led to what was asked, above the entries.
+ */
 export function AuditPage() {
   const [search, setSearch] = useSearchParams();
   const asked = askedOf(search);
   const { question, about, at } = asked;
   const isAsked = at !== null;
-  const [isOpen, setOpen] = useState(!isAsked || !NARROW.matches);
+  const [isOpen, setOpen] = useState(!isAsked);
+  const form = useRef<HTMLDivElement>(null);
   const [isSearching, setSearching] = useState(isAsked && question === null);
   const names = useNames();
   const events = useInfiniteQuery({
@@ -47,23 +49,25 @@ export function AuditPage() {
   });
   const askAnew = (wanted: Record<string, string>) => {
     setSearch({ ...wanted, asked: String(Date.now()) });
-    setOpen(!NARROW.matches);
   };
   const rows = events.data?.pages.flatMap((page) => page.events) ?? [];
   const first = events.data?.pages[0];
   const limits = question === null ? null : limitsOf(question);
+  const isAnswered = isAsked && !events.isPending;
+  const heading = useLedTo(isAnswered ? at : null, at);
+  const [seen, setSeen] = useState<string | null>(null);
+  if (isAnswered && seen !== at) {
+    setSeen(at);
+    // Whoever found nothing asks again.
+    setOpen(rows.length === 0);
+  }
   return (
     <>
       <PageHead title="Audit log" actions={<ShowNames />}>
         Each look is itself an entry of the log. People see what they may: auditors all, everybody
         their own.
       </PageHead>
-      <details
-        open={isOpen}
-        onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
-        className={styles["ways"]}
-      >
-        <summary>Ask and search</summary>
+      <div ref={form} hidden={isAsked && !isOpen} className={styles["ways"]}>
         <Panel title="What do you want to know?">
           <QuestionChoice asked={asked} names={names} onAsk={askAnew} />
         </Panel>
@@ -77,7 +81,21 @@ export function AuditPage() {
             <EntrySearch asked={asked} names={names} onSearch={askAnew} />
           </Panel>
         </details>
-      </details>
+      </div>
+      {isAsked ? (
+        <AskedHead
+          asked={asked}
+          names={names}
+          found={events.isSuccess ? foundWords(rows.length, events.hasNextPage) : ""}
+          heading={heading}
+          isFormOpen={isOpen}
+          onForm={() => {
+            setOpen(!isOpen);
+            // It is seen once it is drawn.
+            if (!isOpen) requestAnimationFrame(() => focusOn(form.current, question));
+          }}
+        />
+      ) : null}
       {limits === null ? null : (
         <p className={styles["limits"]}>
           <Words text={limits} />
@@ -117,11 +135,7 @@ export function AuditPage() {
             asked={asked}
             newest={entryKey(rows[0]!)}
             listed={events.hasNextPage ? null : rows.length}
-          >
-            {events.hasNextPage
-              ? `The newest ${rows.length} entries; older ones follow`
-              : countOf(rows.length, "entry", "entries")}
-          </AnswerCheck>
+          />
           <EntryList key={`list ${at}`} rows={rows} names={names} />
         </>
       )}
@@ -137,4 +151,30 @@ export function AuditPage() {
       ) : null}
     </>
   );
+}
+
+/** What is to be changed: the question that was asked, or the first field of a search. */
+function focusOn(form: HTMLElement | null, question: string | null): void {
+  const field = question === null ? "details input" : "[role=group] [aria-pressed=true]";
+  form?.querySelector<HTMLElement>(field)?.focus();
+}
+
+/** How many entries there are, for the eye and for whoever hears the page. */
+function foundWords(count: number, areMore: boolean): string {
+  if (count === 0) return "Nothing found";
+  return areMore
+    ? `The newest ${count} entries; older ones follow`
+    : countOf(count, "entry", "entries");
+}
+
+/** A heading that takes the focus and comes into sight with each new answer. That of a page that was opened with one is near its top anyway. */
+function useLedTo(answer: string | null, asked: string | null) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const [first] = useState(asked);
+  useEffect(() => {
+    if (answer === null || answer === first) return;
+    heading.current?.focus({ preventScroll: true });
+    heading.current?.scrollIntoView({ block: "start" });
+  }, [answer, first]);
+  return heading;
 }

@@ -8,6 +8,7 @@ import { Failure } from "../../ui/notice.tsx";
 import { Facts } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { utcInstant } from "../../ui/instants.ts";
+import { sentenceCase } from "../../ui/sentence-case.ts";
 import { askingPath } from "./asked.ts";
 import { type EntryNames, EntryActor, EntryObject } from "./entry-names.tsx";
 import { codeWords, detailFacts } from "./entry-words.ts";
@@ -100,8 +101,4 @@ export function EntryDetails({
       </ul>
     </div>
   );
-}
-
-function sentenceCase(words: string): string {
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -11,7 +11,7 @@ import { EntryActor, EntryId, EntryNames, EntryObject } from "./entry-names.tsx"
 import { EntryDetails } from "./entry-details.tsx";
 import { codeWords, outcomeWord } from "./entry-words.ts";
 import { entryKey, type EntryKey, linkedEntries } from "./linked-entries.ts";
-import type { Names } from "./names.tsx";
+import type { Names } from "./named-people.ts";
 import styles from "./audit.module.css";
 
 /** Entries of an answer as sentences; each opens in place. */
@@ -34,6 +34,7 @@ export function EntryList({ rows, names }: { rows: readonly AuditEventRow[]; nam
   const columns: Column<AuditEventRow>[] = [
     {
       title: "Time (UTC)",
+      narrow: "main",
       of: (row) => {
         const key = entryKey(row);
         return (
@@ -50,11 +51,16 @@ export function EntryList({ rows, names }: { rows: readonly AuditEventRow[]; nam
         );
       },
     },
-    { title: "Who", of: (row) => <EntryActor row={row} names={told} /> },
-    { title: "What happened", of: ({ type, phase }) => eventSentence(type, phase) },
-    { title: "To what", of: (row) => <EntryObject row={row} names={told} /> },
+    { title: "Who", of: (row) => <EntryActor row={row} names={told} />, narrow: "below" },
+    {
+      title: "What happened",
+      of: ({ type, phase }) => eventSentence(type, phase),
+      narrow: "below",
+    },
+    { title: "To what", of: (row) => <EntryObject row={row} names={told} />, narrow: "below" },
     {
       title: "Outcome",
+      narrow: "own",
       of: (row) => {
         const word = outcomeWord(row);
         const { outcome, request } = linked.get(entryKey(row)) ?? {};
@@ -71,6 +77,7 @@ export function EntryList({ rows, names }: { rows: readonly AuditEventRow[]; nam
     },
     {
       title: "Why",
+      narrow: "details",
       of: ({ outcome, approval }) => (
         <>
           {outcome === null || outcome === "ok" ? null : codeWords(outcome)}
@@ -86,6 +93,7 @@ export function EntryList({ rows, names }: { rows: readonly AuditEventRow[]; nam
     },
     {
       title: "Entry",
+      narrow: "details",
       of: (row) => <Link href={`/audit/${entryKey(row)}`}>{entryKey(row)}</Link>,
     },
   ];

@@ -1,7 +1,7 @@
 import type { AuditEventRow } from "@resontech/contracts/http-audit";
 import { shortIds } from "./short-ids.ts";
 import { objectWords } from "./entry-words.ts";
-import type { Names } from "./names.tsx";
+import type { Names } from "./named-people.ts";
 
 /** How ids of one answer are told: by name where names are shown, else by a short handle that is the same in every row. */
 export class EntryNames {

@@ -3,25 +3,27 @@ import { useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { type Asked, type EntryFilter, FILTERS } from "./asked.ts";
-import type { Names } from "./names.tsx";
-import { PeopleList, personOf } from "./people-list.tsx";
+import { FILTER_LABELS, OF_PEOPLE } from "./asked-words.ts";
+import { isPseudonym, personOf, type Names } from "./named-people.ts";
+import { PeopleList } from "./people-list.tsx";
+import { personHint, UnknownName } from "./person-words.tsx";
+import { useNamedFields } from "./use-named-fields.ts";
 import styles from "./audit.module.css";
 
-const LABELS: Record<EntryFilter, [label: string, hint: string]> = {
-  type: ["Kind of event", "such as job.submit: write, and choose"],
-  concerns: ["About whom", "a person's pseudonym: whose rights changed, who asked, who agreed"],
-  approval: ["Approval", "a request's id: the request, its answer, its effect"],
-  actor: ["Who", "a pseudonym, a key, a node"],
-  object: ["To what", "an id"],
-  objectsOf: ["Who touched job", "a job's id: entries of its objects, logs and rounds"],
-  outcome: ["Outcome", "ok, refused, or a code"],
-  op: ["Operation", "its id: how it began, and how it ended"],
-  holds: ["Holds", "pii.username=anna, src.addr=10.0.0.7"],
-  below: ["Objects below", "a folder: bucket/jobs/study/"],
-  from: ["Not before", "2026-01-31, 2026-01-31 08:00, yesterday, 7d"],
-  to: ["Before", "the same forms; a day counts whole"],
+const HINTS: Record<EntryFilter, string> = {
+  type: "such as job.submit: write, and choose",
+  concerns: "a person's pseudonym: whose rights changed, who asked, who agreed",
+  approval: "a request's id: the request, its answer, its effect",
+  actor: "a pseudonym, a key, a node",
+  object: "an id",
+  objectsOf: "a job's id: entries of its objects, logs and rounds",
+  outcome: "ok, refused, or a code",
+  op: "its id: how it began, and how it ended",
+  holds: "pii.username=anna, src.addr=10.0.0.7",
+  below: "a folder: bucket/jobs/study/",
+  from: "2026-01-31, 2026-01-31 08:00, yesterday, 7d",
+  to: "the same forms; a day counts whole",
 };
-const OF_PEOPLE: ReadonlySet<EntryFilter> = new Set(["concerns", "actor"]);
 
 /** A search by fields, for what no question asks. */
 export function EntrySearch({
@@ -33,13 +35,8 @@ export function EntrySearch({
   names: Names;
   onSearch: (wanted: Record<string, string>) => void;
 }) {
-  const [seen, setSeen] = useState(asked.at);
-  const [wanted, setWanted] = useState(filtersOf(asked));
-  // The address was changed by something else: a link, or the way back.
-  if (seen !== asked.at) {
-    setSeen(asked.at);
-    setWanted(filtersOf(asked));
-  }
+  const [wanted, setWanted] = useNamedFields(asked, filtersOf, names);
+  const [isUnknown, setUnknown] = useState(false);
   const filled = FILTERS.flatMap((name): [string, string][] => {
     const value = wanted[name]?.trim() ?? "";
     if (value === "") return [];
@@ -51,13 +48,20 @@ export function EntrySearch({
       aria-label="Search for entries"
       onSubmit={(event) => {
         event.preventDefault();
-        onSearch(Object.fromEntries(filled));
+        // Of whoever acts nobody can tell a name from that of a node.
+        const isName = filled.some(([name, value]) => name === "concerns" && !isPseudonym(value));
+        setUnknown(isName);
+        if (!isName) onSearch(Object.fromEntries(filled));
       }}
     >
       {FILTERS.map((name) => {
-        const [label, hint] = LABELS[name];
+        const hint = HINTS[name];
         return (
-          <Field key={name} label={label} hint={hint}>
+          <Field
+            key={name}
+            label={FILTER_LABELS[name]}
+            hint={OF_PEOPLE.has(name) ? personHint(wanted[name], names, hint) : hint}
+          >
             <input
               maxLength={1_000}
               autoComplete="off"
@@ -87,10 +91,11 @@ export function EntrySearch({
         ))}
       </datalist>
       <PeopleList id="audit-search-people" names={names} />
+      {isUnknown ? <UnknownName areShown={names.size > 0} /> : null}
     </form>
   );
 }
 
-function filtersOf({ question, about }: Asked): Partial<Record<EntryFilter, string>> {
+function filtersOf({ question, about }: Asked): Asked["about"] {
   return question === null ? about : {};
 }

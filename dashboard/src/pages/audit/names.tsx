@@ -7,9 +7,7 @@ import { Field } from "../../ui/field.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { Question } from "../../ui/question.tsx";
 import { useAction } from "../../ui/use-action.ts";
-
-/** Names of people by their pseudonyms in the log. */
-export type Names = ReadonlyMap<string, string>;
+import type { Names } from "./named-people.ts";
 
 const NOBODY: Names = new Map();
 const KEY = ["audit-names"];

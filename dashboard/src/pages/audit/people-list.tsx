@@ -1,4 +1,4 @@
-import type { Names } from "./names.tsx";
+import type { Names } from "./named-people.ts";
 
 /** Choices for a field of a person: nothing while names are not shown. */
 export function PeopleList({ id, names }: { id: string; names: Names }) {
@@ -11,10 +11,4 @@ export function PeopleList({ id, names }: { id: string; names: Names }) {
       ))}
     </datalist>
   );
-}
-
-/** The pseudonym that somebody means who wrote a name. */
-export function personOf(written: string, names: Names): string {
-  const [found] = [...names].find(([, username]) => username === written) ?? [];
-  return found ?? written;
 }

@@ -3,10 +3,13 @@ import { useEffect, useRef, useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import type { Asked } from "./asked.ts";
-import type { Names } from "./names.tsx";
+import { OF_PEOPLE, QUESTION_LABELS } from "./asked-words.ts";
+import { isPseudonym, personOf, type Names } from "./named-people.ts";
 import type { AskedPeriod } from "./period.ts";
 import { PeriodFields } from "./period-fields.tsx";
-import { PeopleList, personOf } from "./people-list.tsx";
+import { PeopleList } from "./people-list.tsx";
+import { personHint, UnknownName } from "./person-words.tsx";
+import { useNamedFields } from "./use-named-fields.ts";
 import styles from "./audit.module.css";
 
 type Question = {
@@ -16,9 +19,6 @@ type Question = {
   limits: string;
 };
 const CATALOGUE: Readonly<Record<string, Question>> = QUESTIONS;
-const LABELS: Readonly<Record<string, string>> = {
-  ...{ data: "Data set", person: "Person", job: "Job", deployment: "Deployment" },
-};
 const HINTS: Readonly<Record<string, string>> = QUESTION_PARAMETERS;
 const FIRST_PERIOD: AskedPeriod = { from: "7d" };
 
@@ -40,13 +40,13 @@ export function QuestionChoice({
   const { question } = asked;
   const [seen, setSeen] = useState(asked.at);
   const [chosen, setChosen] = useState(question);
-  const [values, setValues] = useState(valuesOf(asked));
+  const [values, setValues] = useNamedFields(asked, valuesOf, names);
   const [period, setPeriod] = useState(periodOf(asked));
+  const [isUnknown, setUnknown] = useState(false);
   // The address was changed by something else: a link, or the way back.
   if (seen !== asked.at) {
     setSeen(asked.at);
     setChosen(question);
-    setValues(valuesOf(asked));
     setPeriod(periodOf(asked));
   }
   const form = useRef<HTMLFormElement>(null);
@@ -56,8 +56,11 @@ export function QuestionChoice({
   const answer = (id: string) => {
     const given = fieldsOf(id).flatMap((name) => {
       const value = values[name]?.trim() ?? "";
-      return value === "" ? [] : [[name, name === "person" ? personOf(value, names) : value]];
+      return value === "" ? [] : [[name, OF_PEOPLE.has(name) ? personOf(value, names) : value]];
     });
+    const isName = given.some(([name, value]) => OF_PEOPLE.has(name!) && !isPseudonym(value!));
+    setUnknown(isName);
+    if (isName) return;
     onAsk({ ...(Object.fromEntries(given) as Record<string, string>), ...period, question: id });
   };
   const choose = (id: string) => {
@@ -97,15 +100,21 @@ export function QuestionChoice({
         {fields.map((name) => (
           <Field
             key={name}
-            label={needs.includes(name) ? LABELS[name]! : `${LABELS[name]}, if one alone`}
+            label={
+              needs.includes(name)
+                ? QUESTION_LABELS[name]!
+                : `${QUESTION_LABELS[name]}, if one alone`
+            }
             hint={
-              name === "person" && names.size > 0 ? "a name or a pseudonym" : (HINTS[name] ?? "")
+              OF_PEOPLE.has(name)
+                ? personHint(values[name], names, HINTS[name] ?? "")
+                : (HINTS[name] ?? "")
             }
           >
             <input
               maxLength={1_000}
               required={needs.includes(name)}
-              list={name === "person" ? "audit-people" : undefined}
+              list={OF_PEOPLE.has(name) ? "audit-people" : undefined}
               autoComplete="off"
               value={values[name] ?? ""}
               onChange={({ target }) => setValues({ ...values, [name]: target.value })}
@@ -119,6 +128,7 @@ export function QuestionChoice({
           </Button>
         </div>
         <PeopleList id="audit-people" names={names} />
+        {isUnknown ? <UnknownName areShown={names.size > 0} /> : null}
       </form>
     </>
   );
@@ -130,7 +140,7 @@ function fieldsOf(id: string): readonly string[] {
   return [...needs, ...takes];
 }
 
-function valuesOf({ question, about }: Asked): Readonly<Record<string, string>> {
+function valuesOf({ question, about }: Asked): Asked["about"] {
   return question === null ? {} : about;
 }
 

@@ -16,7 +16,7 @@ import { State } from "../../ui/state.tsx";
 import { deploymentWord, memberWord } from "../../ui/state-word.ts";
 import { useAction } from "../../ui/use-action.ts";
 import { Words } from "../../ui/words.tsx";
-import { errorHint } from "../job/error-hint.ts";
+import { errorHint, errorMessage } from "../job/error-hint.ts";
 import styles from "../job/job-page.module.css";
 import { deploymentSentence } from "./deployment-sentence.ts";
 
@@ -94,7 +94,7 @@ export function DeploymentHead({
       {detail.error === null || detail.state === "CANCELLED" ? null : (
         <div role="alert" className={styles["error"]}>
           <p>
-            <strong>{detail.error.message}</strong>
+            <strong>{errorMessage(detail.error.message)}</strong>
           </p>
           <p>
             <Words text={errorHint(detail.error.hint)} />

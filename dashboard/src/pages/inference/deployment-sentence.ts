@@ -2,6 +2,7 @@
 import type { DeploymentReply } from "@resontech/contracts/http-inference";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { countOf } from "../../ui/count-of.ts";
+import { waitingSentence } from "../../ui/waiting-sentence.ts";
 
 export function deploymentSentence({
   detail,
@@ -16,11 +17,14 @@ export function deploymentSentence({
     case "ACCEPTED":
     case "QUEUED":
     case "HELD":
-      return waitingFor ?? "It waits for a worker.";
+      return waitingSentence(waitingFor) ?? "It waits for a worker.";
     case "RESERVED":
     case "PROVISIONING":
     case "STAGING":
-      return waitingFor ?? "Its place is sure: image, scripts and weights are being fetched.";
+      return (
+        waitingSentence(waitingFor) ??
+        "Its place is sure: image, scripts and weights are being fetched."
+      );
     case "RUNNING":
       if (ready === 0) return "It runs, and no replica answers yet.";
       return `It answers on ${countOf(ready, "replica")}.`;

@@ -19,10 +19,12 @@ import { Button } from "../../ui/button.tsx";
 import { LinkButton } from "../../ui/link-button.tsx";
 import { Ago } from "../../ui/instant.tsx";
 import { Empty, Failure } from "../../ui/notice.tsx";
+import { sentenceCase } from "../../ui/sentence-case.ts";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { State } from "../../ui/state.tsx";
 import { deploymentWord } from "../../ui/state-word.ts";
 import { type Column, Table } from "../../ui/table.tsx";
+import { waitingSentence } from "../../ui/waiting-sentence.ts";
 import { DeploymentFilters } from "./deployment-filters.tsx";
 import { rateText, servingText, timeText } from "./figure-texts.ts";
 
@@ -99,7 +101,10 @@ export function DeploymentsPage() {
         <Failure error={deployments.error} retry={() => void deployments.refetch()} />
       ) : null}
       {deployments.isSuccess && rows.length === 0 ? (
-        <None isFiltered={filter.text !== undefined || filter.project !== undefined} />
+        <None
+          isFiltered={filter.text !== undefined || filter.project !== undefined}
+          mayDeploy={mayDeploy}
+        />
       ) : null}
       {rows.length === 0 ? null : (
         <Table
@@ -129,19 +134,22 @@ function columns(
   metricsOf: (id: string) => DeploymentMetrics | null,
 ): Column<DeploymentRow>[] {
   return [
-    { title: "State", of: ({ state }) => <State of={deploymentWord(state)} /> },
+    { title: "State", narrow: "below", of: ({ state }) => <State of={deploymentWord(state)} /> },
     {
       title: "Name",
+      narrow: "main",
       of: ({ id, name }) => <Link href={`/inference/jobs/${id}`}>{name}</Link>,
     },
     {
       title: "Why",
+      narrow: "below",
       of: ({ id, waitingFor, reason }) => {
         const serving = metricsOf(id)?.serving?.state ?? null;
         return (
-          waitingFor ??
-          reason?.replaceAll("_", " ") ??
-          (serving === null ? "" : servingText(serving))
+          waitingSentence(waitingFor) ??
+          sentenceCase(
+            reason?.replaceAll("_", " ") ?? (serving === null ? "" : servingText(serving)),
+          )
         );
       },
     },
@@ -165,7 +173,7 @@ function columns(
   ];
 }
 
-function None({ isFiltered }: { isFiltered: boolean }) {
+function None({ isFiltered, mayDeploy }: { isFiltered: boolean; mayDeploy: boolean }) {
   if (isFiltered)
     return (
       <Empty title="No deployment matches">
@@ -177,10 +185,17 @@ function None({ isFiltered }: { isFiltered: boolean }) {
   return (
     <Empty title="Nothing is deployed">
       <p>A deployment keeps a model or a class of yours ready to answer calls.</p>
-      <p>
-        <Link href="/inference/deploy">Deploy a model</Link>, or a class of yours with the Python
-        client <code>resontech</code> or <code>resontech infer deploy</code> in a shell.
-      </p>
+      {mayDeploy ? (
+        <>
+          <LinkButton href="/inference/deploy">Deploy the first model</LinkButton>
+          <p>
+            A class of yours is deployed with the Python client <code>resontech</code>, or with{" "}
+            <code>resontech infer deploy</code> in a shell.
+          </p>
+        </>
+      ) : (
+        <p>Deployments of your projects stand here as soon as somebody makes one.</p>
+      )}
     </Empty>
   );
 }

@@ -1,11 +1,10 @@
 /** Why a job failed and what to do about it, as its page says them. Pure. */
+import { withSizes } from "@resontech/contracts/size-words";
 import { bytes } from "../../ui/bytes.ts";
-
-const MANY_BYTES = /\b(\d{5,}) bytes\b/g;
 
 /** A limit as a person reads it. */
 export function errorMessage(message: string): string {
-  return message.replace(MANY_BYTES, (_, count: string) => bytes(Number(count)));
+  return withSizes(message, bytes);
 }
 
 /** The API's field `detail` is the text below the hint. */

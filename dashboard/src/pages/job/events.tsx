@@ -8,19 +8,22 @@ import { type Column, Table } from "../../ui/table.tsx";
 type Event = JobHistoryReply["events"][number];
 
 const COLUMNS: Column<Event>[] = [
-  { title: "When", of: ({ at }) => <At at={at} /> },
+  { title: "When", narrow: "main", of: ({ at }) => <At at={at} /> },
   {
     title: "Who",
+    narrow: "below",
     of: ({ member }) => (member === null ? "the job" : (member.site ?? member.role)),
   },
   {
     title: "Became",
+    narrow: "below",
     of: ({ member, to }) => (
       <State of={member === null && isJobState(to) ? jobWord(to) : memberWord(to as MemberState)} />
     ),
   },
   {
     title: "Because of",
+    narrow: "below",
     of: ({ event, reason }) =>
       reason === null ? event : `${event}: ${reason.replaceAll("_", " ")}`,
   },

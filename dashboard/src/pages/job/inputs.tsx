@@ -7,11 +7,11 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 
 const COLUMNS: Column<JobInputsReply[number]>[] = [
-  { title: "Kind", of: ({ kind }) => kind },
-  { title: "Object", of: ({ key }) => <code>{key}</code> },
+  { title: "Kind", narrow: "below", of: ({ kind }) => kind },
+  { title: "Object", narrow: "main", of: ({ key }) => <code>{key}</code> },
   { title: "Version", of: ({ versionId }) => <code>{versionId}</code> },
   { title: "Site", of: ({ shard }) => (shard === null ? "all" : shard + 1), isNumber: true },
-  { title: "Size", of: ({ sizeBytes }) => bytes(sizeBytes), isNumber: true },
+  { title: "Size", narrow: "below", of: ({ sizeBytes }) => bytes(sizeBytes), isNumber: true },
 ];
 
 /** What the job was made of: versions, so that a later upload changes nothing here. */

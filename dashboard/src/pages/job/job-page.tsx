@@ -2,7 +2,7 @@ import type { JobHistoryReply, JobMetricsReply } from "@resontech/contracts/http
 import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense, useEffect } from "react";
+import { useEffect } from "react";
 import { Link, useLocation } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { applyToHistory, applyToJob, isTold } from "../../live/apply-to-job.ts";
@@ -10,6 +10,7 @@ import { applyToDevices } from "../../live/apply-to-devices.ts";
 import { applyToMetrics } from "../../live/apply-to-metrics.ts";
 import { useTopic } from "../../live/live.ts";
 import { LoadedChart } from "../../ui/chart/loaded-chart.tsx";
+import { loadedComponent } from "../../ui/loaded-component.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
@@ -24,15 +25,16 @@ import { LazyLogs } from "./logs/lazy-logs.tsx";
 import { Rounds } from "./rounds.tsx";
 import { Use } from "./use.tsx";
 
-/** Whoever opens no file does not fetch what shows them. */
-const Files = lazy(async () => ({ default: (await import("./files/files.tsx")).Files }));
+/** No part of the first load. */
+const Files = loadedComponent(async () => (await import("./files/files.tsx")).Files);
 
 /** Is it well; if not, what now? The views are the same in every state of a job. */
 export function JobPage({ id, tab }: { id: string; tab: string }) {
   const client = useQueryClient();
   const [, go] = useLocation();
-  // Most who look at a job open its log and its curves: what draws them is there by then.
+  // Most who look at a job open its log, its curves and its files: what draws them is there by then.
   useEffect(() => {
+    void Files.preload();
     void LazyLogs.preload();
     void LoadedChart.preload();
   }, []);
@@ -123,14 +125,12 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
           [
             "files",
             "Files",
-            <Suspense fallback={<Skeleton />}>
-              <Files
-                jobId={id}
-                jobName={job.data.jobName}
-                project={events?.projectId}
-                isOver={isOver}
-              />
-            </Suspense>,
+            <Files
+              jobId={id}
+              jobName={job.data.jobName}
+              project={events?.projectId}
+              isOver={isOver}
+            />,
           ],
           ["inputs", "Inputs", <Inputs jobId={id} />],
         ]}

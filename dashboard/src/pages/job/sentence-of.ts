@@ -2,25 +2,29 @@
 import { isTerminal } from "@resontech/contracts/job-states";
 import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
 import { countOf } from "../../ui/count-of.ts";
+import { waitingSentence } from "../../ui/waiting-sentence.ts";
 
 export function sentenceOf({
   detail,
   workers,
 }: Pick<DashboardJobWithWorkers, "detail" | "workers">): string {
-  const { state, waitingFor, rounds, desired, attempt } = detail;
+  const { state, waitingFor, rounds, desired, stoppedBy, attempt } = detail;
   // A job that has ended keeps the draft that ended it.
-  if (desired === "stop" && !isTerminal(state)) return "It was asked to stop, and its members end.";
+  if (desired === "stop" && !isTerminal(state))
+    return `${stoppedBy === null ? "It was asked" : `${stoppedBy} asked it`} to stop, and its members end.`;
   const sites = workers.filter(({ site }) => site !== null).length;
   const on = sites === 0 ? "" : ` on ${countOf(sites, "site")}`;
   switch (state) {
     case "ACCEPTED":
     case "QUEUED":
     case "HELD":
-      return waitingFor ?? "It waits for workers.";
+      return waitingSentence(waitingFor) ?? "It waits for workers.";
     case "RESERVED":
     case "PROVISIONING":
     case "STAGING":
-      return waitingFor ?? `Its place is sure${on}: images and data are being fetched.`;
+      return (
+        waitingSentence(waitingFor) ?? `Its place is sure${on}: images and data are being fetched.`
+      );
     case "RUNNING": {
       const round =
         rounds.current === null

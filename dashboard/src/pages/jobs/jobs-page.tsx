@@ -3,12 +3,13 @@ import { type InfiniteData, useInfiniteQuery, useQueryClient } from "@tanstack/r
 import { useState } from "react";
 import { Link, useLocation, useSearchParams } from "wouter";
 import { ask } from "../../api/ask.ts";
-import { useSession } from "../../api/session.ts";
+import { useMay, useSession } from "../../api/session.ts";
 import { applyToRow, unknownJobs } from "../../live/apply-to-list.ts";
 import { useTopic } from "../../live/live.ts";
 import { PageHead } from "../../ui/page-head.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Ago, Lasted } from "../../ui/instant.tsx";
+import { LinkButton } from "../../ui/link-button.tsx";
 import { Empty, Failure } from "../../ui/notice.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { State } from "../../ui/state.tsx";
@@ -133,6 +134,7 @@ function tickColumn(
 ): Column<JobRow> {
   return {
     title: "Tick",
+    narrow: "own",
     of: ({ id, name }) => {
       const isTicked = ticked.includes(id);
       return (
@@ -152,11 +154,13 @@ function columns(nameOf: (project: string) => string): Column<JobRow>[] {
   return [
     {
       title: "State",
+      narrow: "below",
       of: ({ state }) => <State of={jobWord(state)} />,
       by: ({ state }) => jobWord(state).word,
     },
     {
       title: "Name",
+      narrow: "main",
       of: ({ id, name }) => (
         <Link href={`/jobs/${id}`} className={styles["name"] ?? ""}>
           {name}
@@ -164,7 +168,14 @@ function columns(nameOf: (project: string) => string): Column<JobRow>[] {
       ),
       by: ({ name }) => name,
     },
-    { title: "Why, or where", of: (row) => <span className={styles["why"]}>{whyOf(row)}</span> },
+    {
+      title: "Why, or where",
+      narrow: "below",
+      of: (row) => {
+        const why = whyOf(row);
+        return why === "" ? null : <span className={styles["why"]}>{why}</span>;
+      },
+    },
     {
       title: "Project",
       of: ({ projectId }) => nameOf(projectId),
@@ -202,6 +213,7 @@ function spanOf(from: string, to: string | null): number {
 }
 
 function NoJobs({ isFiltered }: { isFiltered: boolean }) {
+  const maySubmit = useMay("job.submit");
   if (isFiltered)
     return (
       <Empty title="No job matches">
@@ -213,10 +225,17 @@ function NoJobs({ isFiltered }: { isFiltered: boolean }) {
   return (
     <Empty title="No job yet">
       <p>A job trains a model on data of several sites, or runs one script on one worker.</p>
-      <p>
-        Submit one with the Python client <code>resontech</code>, or with{" "}
-        <code>resontech submit</code> in a shell.
-      </p>
+      {maySubmit ? (
+        <>
+          <LinkButton href="/submit">Submit the first job</LinkButton>
+          <p>
+            The Python client <code>resontech</code> does the same, and so does{" "}
+            <code>resontech submit</code> in a shell.
+          </p>
+        </>
+      ) : (
+        <p>Jobs of your projects stand here as soon as somebody submits one.</p>
+      )}
     </Empty>
   );
 }

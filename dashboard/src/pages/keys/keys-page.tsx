@@ -81,7 +81,7 @@ export function KeysPage() {
       )}
       {living?.length === 0 ? (
         <Empty title="You have no platform key that is good">
-          <p>Mint one below, and give it to the program.</p>
+          {mayMint ? <p>Mint one below, and give it to the program.</p> : null}
         </Empty>
       ) : null}
       {living === undefined || living.length === 0 ? null : (
@@ -90,10 +90,10 @@ export function KeysPage() {
           rows={living}
           keyOf={({ id }) => id}
           columns={[
-            { title: "Name", of: ({ name }) => name },
+            { title: "Name", narrow: "main", of: ({ name }) => name },
             { title: "Key", of: ({ prefix, last4 }) => <code>{`${prefix}…${last4}`}</code> },
-            { title: "Project", of: ({ projectId }) => nameOf(projectId) },
-            { title: "May", of: ({ scopes }) => scopes.join(", ") },
+            { title: "Project", narrow: "below", of: ({ projectId }) => nameOf(projectId) },
+            { title: "May", narrow: "below", of: ({ scopes }) => scopes.join(", ") },
             { title: "Good until", of: ({ expiresAt }) => <At at={expiresAt} /> },
             {
               title: "Last used",

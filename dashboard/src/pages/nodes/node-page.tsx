@@ -28,15 +28,17 @@ const told = (value: number | undefined, words: (value: number) => string) =>
   value === undefined ? "" : words(value);
 
 const WORKERS: Column<Worker>[] = [
-  { title: "Worker", of: ({ worker }) => <code>{worker}</code> },
-  { title: "Model", of: ({ model }) => model },
+  { title: "Worker", narrow: "main", of: ({ worker }) => <code>{worker}</code> },
+  { title: "Model", narrow: "below", of: ({ model }) => model },
   {
     title: "Busy",
+    narrow: "below",
     of: ({ use }) => told(use?.utilizationPercent, (busy) => `${Math.round(busy)}%`),
     isNumber: true,
   },
   {
     title: "Memory in use",
+    narrow: "below",
     of: ({ use, memoryBytes }) =>
       use === null ? bytes(memoryBytes) : `${bytes(use.memoryInUseBytes)} of ${bytes(memoryBytes)}`,
     isNumber: true,
@@ -56,8 +58,8 @@ const WORKERS: Column<Worker>[] = [
   { title: "Why no work", of: ({ unfit }) => unfit ?? "" },
 ];
 const MEMBERS: Column<Member>[] = [
-  { title: "Job", of: ({ job }) => <code>{job}</code> },
-  { title: "Member", of: ({ site, role }) => site ?? role },
+  { title: "Job", narrow: "main", of: ({ job }) => <code>{job}</code> },
+  { title: "Member", narrow: "below", of: ({ site, role }) => site ?? role },
   { title: "State", of: ({ state }) => <State of={memberWord(state)} /> },
   { title: "Worker", of: ({ worker }) => worker ?? "" },
 ];

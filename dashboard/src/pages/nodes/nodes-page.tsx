@@ -26,16 +26,19 @@ import { useKept } from "../../ui/use-kept.ts";
 const COLUMNS: Column<NodeReply>[] = [
   {
     title: "State",
+    narrow: "below",
     of: ({ state }) => <State of={nodeWord(state)} />,
     by: ({ state }) => nodeWord(state).word,
   },
   {
     title: "Node",
+    narrow: "main",
     of: ({ node }) => <Link href={`/nodes/${node}`}>{node}</Link>,
     by: ({ node }) => node,
   },
   {
     title: "Workers in use",
+    narrow: "below",
     of: ({ busy, workers }) => `${busy} of ${workers}`,
     by: ({ busy }) => busy,
     isNumber: true,
@@ -52,7 +55,7 @@ const COLUMNS: Column<NodeReply>[] = [
     by: ({ silentS }) => silentS,
     isNumber: true,
   },
-  { title: "Why no new work", of: (node) => whyNoWork(node) ?? "" },
+  { title: "Why no new work", of: (node) => whyNoWork(node) ?? "", narrow: "below" },
 ];
 
 /** What is unhealthy or idle? */
@@ -72,10 +75,17 @@ export function NodesPage() {
       {nodes.isError ? <Failure error={nodes.error} retry={() => void nodes.refetch()} /> : null}
       {nodes.data?.length === 0 ? (
         <Empty title="No node yet">
-          <p>
-            A node is a host that runs jobs. Make a token below, and run the command that it comes
-            with.
-          </p>
+          <p>A node is a host that runs jobs.</p>
+          {mayInvite ? (
+            <>
+              <Button look="main" onPress={() => document.getElementById(FIRST_FIELD)?.focus()}>
+                Join the first node
+              </Button>
+              <p>Name it, make a token, and run the command that comes with the token there.</p>
+            </>
+          ) : (
+            <p>An administrator lets one join.</p>
+          )}
         </Empty>
       ) : null}
       {nodes.data === undefined || nodes.data.length === 0 ? null : (
@@ -88,6 +98,8 @@ export function NodesPage() {
     </>
   );
 }
+
+const FIRST_FIELD = "joining-node";
 
 function Invite() {
   const [node, setNode] = useKept("rt-invite", "");
@@ -108,6 +120,7 @@ function Invite() {
           hint="Letters, digits and - ; the token is good for one hour and one node."
         >
           <input
+            id={FIRST_FIELD}
             required
             maxLength={64}
             value={node}

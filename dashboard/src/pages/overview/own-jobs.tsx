@@ -40,9 +40,13 @@ export function OwnJobs() {
           rows={own}
           keyOf={({ id }) => id}
           columns={[
-            { title: "State", of: ({ state }) => <State of={jobWord(state)} /> },
-            { title: "Job", of: ({ id, name }) => <Link href={`/jobs/${id}`}>{name}</Link> },
-            { title: "Why", of: whyOf },
+            { title: "State", narrow: "below", of: ({ state }) => <State of={jobWord(state)} /> },
+            {
+              title: "Job",
+              narrow: "main",
+              of: ({ id, name }) => <Link href={`/jobs/${id}`}>{name}</Link>,
+            },
+            { title: "Why", narrow: "below", of: whyOf },
             {
               title: "Ended",
               of: ({ endedAt }) => (endedAt === null ? "" : <Ago at={endedAt} />),

@@ -1,3 +1,4 @@
+import { summaryWords } from "@resontech/contracts/size-words";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { ask } from "../../api/ask.ts";
@@ -35,9 +36,18 @@ export function ToApprove() {
         rows={waiting}
         keyOf={({ id }) => id}
         columns={[
-          { title: "What", of: ({ summary }) => <Link href="/approvals">{summary}</Link> },
-          { title: "Asked by", of: ({ requester }) => requester.username },
-          { title: "Asked", of: ({ createdAt }) => <Ago at={createdAt} />, isNumber: true },
+          {
+            title: "What",
+            narrow: "main",
+            of: ({ summary }) => <Link href="/approvals">{summaryWords(summary)}</Link>,
+          },
+          { title: "Asked by", narrow: "below", of: ({ requester }) => requester.username },
+          {
+            title: "Asked",
+            narrow: "below",
+            of: ({ createdAt }) => <Ago at={createdAt} />,
+            isNumber: true,
+          },
         ]}
       />
     </Panel>

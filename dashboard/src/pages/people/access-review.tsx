@@ -18,6 +18,7 @@ import styles from "./people.module.css";
 const PEOPLE: Column<AccessOfPerson>[] = [
   {
     title: "Name",
+    narrow: "main",
     by: ({ username }) => username,
     of: (person) => (
       <>
@@ -30,11 +31,13 @@ const PEOPLE: Column<AccessOfPerson>[] = [
   },
   {
     title: "Roles",
+    narrow: "below",
     by: ({ roles }) => roles.join() || null,
-    of: ({ roles }) => <Lines lines={roles} />,
+    of: ({ roles }) => (roles.length === 0 ? null : <Lines lines={roles} />),
   },
   {
     title: "Projects",
+    narrow: "below",
     by: ({ projects }) => projects.length,
     of: ({ projects }) => (
       <Lines
@@ -86,9 +89,9 @@ const PEOPLE: Column<AccessOfPerson>[] = [
 ];
 
 const PROGRAMS: Column<AccessOfProgram>[] = [
-  { title: "Name", of: ({ name }) => name, by: ({ name }) => name },
-  { title: "Project", of: ({ project }) => project, by: ({ project }) => project },
-  { title: "May", of: ({ scopes }) => scopes.join(", ") },
+  { title: "Name", narrow: "main", of: ({ name }) => name, by: ({ name }) => name },
+  { title: "Project", narrow: "below", of: ({ project }) => project, by: ({ project }) => project },
+  { title: "May", narrow: "below", of: ({ scopes }) => scopes.join(", ") },
   {
     title: "Answered for by",
     of: ({ answeredBy, isOrphan }) =>
@@ -195,5 +198,9 @@ export function AccessReview() {
 }
 
 function Lines({ lines }: { lines: readonly string[] }) {
-  return lines.map((line) => <div key={line}>{line}</div>);
+  return lines.map((line) => (
+    <div key={line} className={styles["line"]}>
+      {line}
+    </div>
+  ));
 }

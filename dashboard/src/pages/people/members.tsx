@@ -81,8 +81,8 @@ function MemberList({ project }: { project: Project }) {
         rows={members.data}
         keyOf={({ userId }) => userId}
         columns={[
-          { title: "Name", of: ({ username }) => username },
-          { title: "Role", of: ({ role }) => role },
+          { title: "Name", narrow: "main", of: ({ username }) => username },
+          { title: "Role", narrow: "below", of: ({ role }) => role },
           { title: "Since", of: ({ since }) => <At at={since} /> },
           {
             title: "Take out",

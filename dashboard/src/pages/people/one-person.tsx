@@ -67,8 +67,8 @@ function Memberships({ person, again }: { person: PersonReply; again: () => void
           rows={person.projects}
           keyOf={({ projectId }) => projectId}
           columns={[
-            { title: "Project", of: ({ name }) => name },
-            { title: "Role", of: ({ role }) => role },
+            { title: "Project", narrow: "main", of: ({ name }) => name },
+            { title: "Role", narrow: "below", of: ({ role }) => role },
             {
               title: "Take out",
               of: (project) => (

@@ -28,9 +28,15 @@ import { NewProject } from "./new-project.tsx";
 import { useProjects } from "./use-project.ts";
 
 const COLUMNS: Column<PersonReply>[] = [
-  { title: "Name", of: ({ username }) => username, by: ({ username }) => username },
+  {
+    title: "Name",
+    of: ({ username }) => username,
+    by: ({ username }) => username,
+    narrow: "main",
+  },
   {
     title: "Roles on the whole appliance",
+    narrow: "below",
     of: ({ roles }) => roles.join(", "),
     by: ({ roles }) => roles.join() || null,
   },

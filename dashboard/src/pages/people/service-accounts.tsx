@@ -65,9 +65,9 @@ export function ServiceAccounts({ project }: { project: Project }) {
           rows={living}
           keyOf={({ id }) => id}
           columns={[
-            { title: "Name", of: ({ name }) => name },
+            { title: "Name", narrow: "main", of: ({ name }) => name },
             { title: "Client", of: ({ clientId }) => <code>{clientId}</code> },
-            { title: "May", of: ({ scopes }) => scopes.join(", ") },
+            { title: "May", narrow: "below", of: ({ scopes }) => scopes.join(", ") },
             { title: "Good until", of: ({ expiresAt }) => <At at={expiresAt} /> },
             {
               title: "Last used",

@@ -71,9 +71,13 @@ function SshKeys() {
           rows={keys}
           keyOf={({ fingerprint }) => fingerprint}
           columns={[
-            { title: "Fingerprint", of: ({ fingerprint }) => <code>{fingerprint}</code> },
-            { title: "Kind", of: ({ type }) => type },
-            { title: "Comment", of: ({ comment }) => comment },
+            {
+              title: "Fingerprint",
+              narrow: "below",
+              of: ({ fingerprint }) => <code>{fingerprint}</code>,
+            },
+            { title: "Kind", narrow: "below", of: ({ type }) => type },
+            { title: "Comment", narrow: "main", of: ({ comment }) => comment },
             {
               title: "Remove",
               of: (one) => (

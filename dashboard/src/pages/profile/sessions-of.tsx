@@ -58,9 +58,10 @@ function SessionList({ userId, name }: { userId: string; name: string }) {
           columns={[
             {
               title: "Where",
+              narrow: "main",
               of: ({ kind, current }) => (current ? `${WORDS[kind]}, this one` : WORDS[kind]),
             },
-            { title: "Since", of: ({ startedAt }) => <At at={startedAt} /> },
+            { title: "Since", narrow: "below", of: ({ startedAt }) => <At at={startedAt} /> },
             { title: "Last seen", of: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
             {
               title: "End",

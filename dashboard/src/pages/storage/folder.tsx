@@ -69,6 +69,7 @@ export function Folder({ project, prefix }: { project: string; prefix: string })
   const columns: Column<Entry>[] = [
     {
       title: "Name",
+      narrow: "main",
       of: ({ kind, key }) => {
         const name = key.slice(prefix.length);
         return kind === "folder" ? (
@@ -82,12 +83,14 @@ export function Folder({ project, prefix }: { project: string; prefix: string })
     },
     {
       title: "Size",
+      narrow: "below",
       of: ({ sizeBytes }) => (sizeBytes === null ? "" : bytes(sizeBytes)),
       isNumber: true,
       by: ({ sizeBytes }) => sizeBytes,
     },
     {
       title: "Changed",
+      narrow: "below",
       of: (entry) => (entry.kind === "object" ? <At at={entry.modifiedAt} /> : ""),
       by: (entry) => (entry.kind === "object" ? entry.modifiedAt : null),
     },
@@ -116,10 +119,14 @@ export function Folder({ project, prefix }: { project: string; prefix: string })
       {fetchIt.error === null ? null : <Failure error={fetchIt.error} />}
       {entries.length === 0 ? (
         <Empty title="Nothing lies here">
-          <p>
-            <code>resontech storage put FILE KEY</code> uploads from a shell. The Python client
-            uploads by itself.
-          </p>
+          {mayWrite ? (
+            <p>
+              Upload files below, or with <code>resontech storage put FILE KEY</code> in a shell.
+              The Python client uploads by itself.
+            </p>
+          ) : (
+            <p>Whoever may write into the project puts files here.</p>
+          )}
         </Empty>
       ) : (
         <Table

@@ -1,9 +1,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { useEffect, useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { bytes } from "../../ui/bytes.ts";
 import { Button } from "../../ui/button.tsx";
 import { At } from "../../ui/instant.tsx";
+import { loadedComponent } from "../../ui/loaded-component.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { Row } from "../../ui/panel.tsx";
 import { previewKind } from "../../ui/preview/preview-kind.ts";
@@ -14,10 +15,8 @@ import { useAction } from "../../ui/use-action.ts";
 import { download, readUrl } from "./download.ts";
 import styles from "./storage.module.css";
 
-/** Whoever looks at no file does not fetch it. */
-const Preview = lazy(async () => ({
-  default: (await import("../../ui/preview/preview.tsx")).Preview,
-}));
+/** No part of the page before somebody opens an object. */
+const Preview = loadedComponent(async () => (await import("../../ui/preview/preview.tsx")).Preview);
 
 /** What an object was and is: its versions, each to be read, and to be made the newest again. */
 export function ObjectDetails({
@@ -35,6 +34,7 @@ export function ObjectDetails({
   const queryKey = ["versions", project, key];
   const [isShown, setShown] = useState(false);
   const [wanted, setWanted] = useState<string | null>(null);
+  useEffect(() => void Preview.preload(), []);
   const versions = useQuery({
     queryKey,
     queryFn: ({ signal }) =>
@@ -55,15 +55,13 @@ export function ObjectDetails({
   return (
     <div className={styles["details"]}>
       {previewKind(key) === null || newest === undefined || newest.isRemoval ? null : isShown ? (
-        <Suspense fallback={<Skeleton rows={4} />}>
-          <Preview
-            file={{
-              ...{ name: key, sizeBytes: newest.sizeBytes },
-              urlOf: () => readUrl(key, project, newest.versionId),
-            }}
-            version={[project, key, newest.versionId]}
-          />
-        </Suspense>
+        <Preview
+          file={{
+            ...{ name: key, sizeBytes: newest.sizeBytes },
+            urlOf: () => readUrl(key, project, newest.versionId),
+          }}
+          version={[project, key, newest.versionId]}
+        />
       ) : (
         <div>
           <Button onPress={() => setShown(true)}>Look inside</Button>
@@ -74,18 +72,20 @@ export function ObjectDetails({
         rows={versions.data}
         keyOf={({ versionId }) => versionId}
         columns={[
-          { title: "Version", of: ({ versionId }) => <code>{versionId}</code> },
+          { title: "Version", of: ({ versionId }) => <code>{versionId}</code>, narrow: "main" },
           {
             title: "What",
+            narrow: "below",
             of: ({ isLatest, isRemoval }) =>
               isRemoval ? "removed then" : isLatest ? "the newest" : "older",
           },
           {
             title: "Size",
+            narrow: "below",
             of: ({ isRemoval, sizeBytes }) => (isRemoval ? "" : bytes(sizeBytes)),
             isNumber: true,
           },
-          { title: "Made", of: ({ modifiedAt }) => <At at={modifiedAt} /> },
+          { title: "Made", of: ({ modifiedAt }) => <At at={modifiedAt} />, narrow: "below" },
           {
             title: "Actions",
             of: ({ versionId, isLatest, isRemoval }) =>

@@ -1,6 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
-import { ask } from "../../api/ask.ts";
 import { Field } from "../../ui/field.tsx";
+import { useCatalogue } from "./use-catalogue.ts";
 
 /** @param models catalogue ids with commas; empty: any */
 export function DeviceField({
@@ -12,11 +11,7 @@ export function DeviceField({
   onChange: (models: string) => void;
   hint?: string;
 }) {
-  const catalogue = useQuery({
-    queryKey: ["models"],
-    queryFn: ({ signal }) => ask("GET", "/api/gpu-catalog", { signal }),
-  });
-  const online = (catalogue.data ?? []).filter((model) => model.online > 0);
+  const online = useCatalogue().filter((model) => model.online > 0);
   const isOther = models !== "" && !online.some(({ id }) => id === models);
   return (
     <Field label="Device" hint={hint}>

@@ -1,5 +1,7 @@
 /** Fields that several forms have. */
 import { Field } from "../../ui/field.tsx";
+import { mostMemory } from "./most-memory.ts";
+import { useCatalogue } from "./use-catalogue.ts";
 
 type Of = { value: string; onChange: (value: string) => void };
 
@@ -33,13 +35,20 @@ export function MinutesField(of: Of) {
   );
 }
 
-export function MemoryField(of: Of) {
+/** @property models catalogue ids with commas; empty: any */
+export function MemoryField({ models, ...of }: Of & { models: string }) {
+  const most = mostMemory(useCatalogue(), models);
   return (
     <NumberField
       {...of}
       label="Memory asked for (MiB)"
-      hint="Empty: nothing is asked for."
+      hint={
+        most === null
+          ? "Empty: nothing is asked for."
+          : `Empty: nothing is asked for. At most ${most.memoryMb}, as much as the largest worker has (${most.name}).`
+      }
       min={1}
+      {...(most === null ? {} : { max: most.memoryMb })}
     />
   );
 }
@@ -58,12 +67,14 @@ function NumberField({
   label,
   hint,
   min,
-}: Of & { label: string; hint: string; min: number }) {
+  max,
+}: Of & { label: string; hint: string; min: number; max?: number }) {
   return (
     <Field label={label} hint={hint}>
       <input
         type="number"
         min={min}
+        max={max}
         value={value}
         onChange={({ target }) => onChange(target.value)}
       />

@@ -120,7 +120,11 @@ function VariantForm({ job, before }: { job: string; before: JobParametersReply 
             />
             <MinutesField value={draft.minutes} onChange={(minutes) => set({ minutes })} />
             <PriceField value={draft.price} onChange={(price) => set({ price })} />
-            <MemoryField value={draft.memory} onChange={(memory) => set({ memory })} />
+            <MemoryField
+              models={draft.models}
+              value={draft.memory}
+              onChange={(memory) => set({ memory })}
+            />
             {before.kind !== "command" ? null : (
               <>
                 <ArgumentsField

@@ -15,6 +15,8 @@ export type JobView = {
   /** The exact state; `wireState` maps it to the four words of the public API. */
   state: JobState;
   desired: "run" | "stop";
+  /** Name of the person who cancelled it. */
+  stoppedBy: string | null;
   stateSince: number;
   /** When the state ends by itself, and not well; null when it may last. */
   deadlineAt: number | null;

@@ -86,6 +86,7 @@ export class JobViews {
     const attempts = this.#attempts.all(row.id);
     const living = attempts.filter(({ ended_at }) => ended_at === null);
     const shown = living.length > 0 ? living : attempts.slice(-1);
+    const stoppedBy = this.#stopperOf(row);
     return {
       id: row.id,
       kind: row.kind,
@@ -101,7 +102,8 @@ export class JobViews {
       deadlineAt: row.deadline_at,
       reason: row.reason,
       waitingFor: row.waiting_for,
-      error: errorOf(row, reasonWordsOf(this.#workloads, row), this.#stopperOf(row)),
+      stoppedBy,
+      error: errorOf(row, reasonWordsOf(this.#workloads, row), stoppedBy),
       resumable: row.resumable === 1,
       warnings: [...(JSON.parse(row.warnings) as string[]), ...this.#warnings.of(row.id)],
       attempt: row.attempts_made,

@@ -200,6 +200,7 @@ export class FakeKernel implements Pick<Kernel, keyof Kernel> {
       },
       ...{
         desired: "run",
+        stoppedBy: null,
         stateSince: at,
         deadlineAt: state === "STAGING" ? at + 120_000 : null,
         attempt: 1,

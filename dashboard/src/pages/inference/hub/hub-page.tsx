@@ -66,7 +66,11 @@ export function HubPage() {
       {models.isError ? <Failure error={models.error} retry={() => void models.refetch()} /> : null}
       {models.data?.models.length === 0 ? (
         <Empty title="No model yet">
-          <p>Add a folder or a file of your bucket. Its files stay where they are.</p>
+          <p>
+            {mayAdd
+              ? "Add a folder or a file of your bucket below. Its files stay where they are."
+              : "Models that somebody adds can be deployed by name, by everybody here."}
+          </p>
         </Empty>
       ) : null}
       {models.data === undefined || models.data.models.length === 0 ? null : (

@@ -1,12 +1,13 @@
 import type { TaskOutputsReply } from "@resontech/contracts/http-tasks";
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { useEffect, useState } from "react";
 import { ask } from "../../../api/ask.ts";
 import { jobFileUrl } from "../../../api/job-file.ts";
 import { bytes } from "../../../ui/bytes.ts";
 import { Button } from "../../../ui/button.tsx";
 import { countOf } from "../../../ui/count-of.ts";
 import { At } from "../../../ui/instant.tsx";
+import { loadedComponent } from "../../../ui/loaded-component.tsx";
 import { Empty, Failure } from "../../../ui/notice.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { type Column, Table } from "../../../ui/table.tsx";
@@ -19,10 +20,8 @@ import styles from "./files.module.css";
 
 type Output = TaskOutputsReply[number];
 
-/** Whoever looks at no file does not fetch it. */
-const FilePreview = lazy(async () => ({
-  default: (await import("./file-preview.tsx")).FilePreview,
-}));
+/** No part of the list. */
+const FilePreview = loadedComponent(async () => (await import("./file-preview.tsx")).FilePreview);
 
 /** What the job left: looked at, taken one by one, or a folder as one zip. */
 export function Files({
@@ -37,6 +36,8 @@ export function Files({
   isOver: boolean;
 }) {
   const [shown, setShown] = useState<Output | null>(null);
+  // It is there by the time that somebody presses.
+  useEffect(() => void FilePreview.preload(), []);
   const files = useQuery({
     queryKey: ["job", jobId, "files"],
     queryFn: ({ signal }) =>
@@ -63,16 +64,23 @@ export function Files({
   const columns: Column<Output>[] = [
     {
       title: "File",
+      narrow: "main",
       of: (output) => <Path path={pathOf(output)} />,
       by: pathOf,
     },
     {
       title: "Size",
+      narrow: "below",
       of: ({ sizeBytes }) => bytes(sizeBytes),
       by: ({ sizeBytes }) => sizeBytes,
       isNumber: true,
     },
-    { title: "Stored", of: ({ storedAt }) => <At at={storedAt} />, by: ({ storedAt }) => storedAt },
+    {
+      title: "Stored",
+      narrow: "below",
+      of: ({ storedAt }) => <At at={storedAt} />,
+      by: ({ storedAt }) => storedAt,
+    },
     {
       title: "Look, take",
       of: (output) => (
@@ -102,13 +110,11 @@ export function Files({
         }))}
       />
       {shown === null ? null : (
-        <Suspense fallback={<Skeleton />}>
-          <FilePreview
-            file={{ ...fileOf(shown), sizeBytes: shown.sizeBytes }}
-            title={pathOf(shown)}
-            onClose={() => setShown(null)}
-          />
-        </Suspense>
+        <FilePreview
+          file={{ ...fileOf(shown), sizeBytes: shown.sizeBytes }}
+          title={pathOf(shown)}
+          onClose={() => setShown(null)}
+        />
       )}
       <Table
         caption="Files of the job"

@@ -1,5 +1,6 @@
 /** What a request would change, before and after: for whoever answers it. Pure. */
 import type { RequestedChange, Requested } from "@resontech/contracts/http-approvals";
+import { quotaWords } from "@resontech/contracts/size-words";
 import type { ApplianceRole } from "../../authorization/roles.ts";
 import { rolesAfter } from "./role-rules.ts";
 
@@ -43,8 +44,8 @@ export function changesOf(what: Requested, now: FactsNow): RequestedChange[] {
       return [
         {
           what: `room of ${name}`,
-          before: quotaBytes === null ? null : sizeOf(quotaBytes),
-          after: sizeOf(what.bytes),
+          before: quotaBytes === null ? null : quotaWords(quotaBytes),
+          after: quotaWords(what.bytes),
         },
       ];
     case "policy":
@@ -95,10 +96,6 @@ function listOf(roles: readonly string[]): string | null {
 }
 
 /** In the unit that people write quotas in. */
-function sizeOf(bytes: number): string {
-  return `${(bytes / 1e9).toLocaleString("en", { maximumFractionDigits: 3 })} GB`;
-}
-
 /** Each file that is added, goes or changes, with the lines that differ. */
 function filesChanged(
   before: ReadonlyMap<string, string>,

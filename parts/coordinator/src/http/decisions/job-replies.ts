@@ -44,6 +44,7 @@ function common(job: JobView) {
       since: instant(job.stateSince),
       deadline: instantOrNull(job.deadlineAt),
       desired: job.desired,
+      stoppedBy: job.stoppedBy,
       reason: job.reason,
       waitingFor: job.waitingFor,
       attempt: job.attempt,

@@ -10,6 +10,7 @@ import {
   VersionsReply,
 } from "@resontech/contracts/http-storage";
 import { storageCost } from "@resontech/contracts/storage-cost";
+import { quotaWords } from "@resontech/contracts/size-words";
 import { ApiError } from "../../api-error.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import { copyVersion } from "../../storage/copy-version.ts";
@@ -116,7 +117,10 @@ export const objectVersionRoutes: FastifyPluginAsyncTypebox<ObjectVersionRoutesD
           outcome: { code: "quota_exceeded", status: 403 },
           detail: { bucket: bucket.logId, status: 403, code: "quota_exceeded", bytes: sizeBytes },
         });
-        throw new ApiError("quota_exceeded", `the bucket may hold ${bucket.quotaBytes} bytes`);
+        throw new ApiError(
+          "quota_exceeded",
+          `the bucket may hold ${quotaWords(bucket.quotaBytes)}`,
+        );
       }
       return await request.audit.operation(
         {

@@ -7,6 +7,7 @@ import {
   UploadInitBody,
   UploadInitReply,
 } from "@resontech/contracts/http-storage";
+import { quotaWords } from "@resontech/contracts/size-words";
 import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
@@ -52,7 +53,10 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
           outcome: { code: "quota_exceeded", status: 403 },
           detail: { bucket: bucket.logId, status: 403, code: "quota_exceeded", bytes: size },
         });
-        throw new ApiError("quota_exceeded", `the bucket may hold ${bucket.quotaBytes} bytes`);
+        throw new ApiError(
+          "quota_exceeded",
+          `the bucket may hold ${quotaWords(bucket.quotaBytes)}`,
+        );
       }
       await ensureMade(request, bucket, deps);
       return request.audit.operation(

@@ -1,0 +1,14 @@
+/** Pages that few open on a day: they come when they are opened, or when somebody is about to. */
+import { loadedComponent } from "../ui/loaded-component.tsx";
+
+export const LoadedCompare = loadedComponent(
+  async () => (await import("../pages/compare/compare-page.tsx")).ComparePage,
+);
+export const LoadedSubmit = loadedComponent(
+  async () => (await import("../pages/submit/submit-page.tsx")).SubmitPage,
+);
+
+/** Fetches what draws a page, for whoever points at its link. */
+export function preloadPage(path: string): void {
+  if (path === "/submit") void LoadedSubmit.preload();
+}
