@@ -91,6 +91,10 @@ t.test(
               ...{ severity: "fault", code: "part_down", what: "vault does not run: SIGKILL" },
               todo: "appliance logs vault",
             },
+            ...Array.from({ length: 40 }, (_, n) => ({
+              ...{ severity: "fault" as const, code: "worker_unhealthy" },
+              ...{ what: `worker gpu-${n} takes no work`, todo: "look at its device" },
+            })),
           ],
         }),
       ),
@@ -98,6 +102,11 @@ t.test(
     const page = await pageOfAdministrator();
     const findings = page.getByRole("region", { name: "What is wrong" });
     await findings.getByText("vault does not run: SIGKILL").waitFor();
+    const alike = findings.getByRole("listitem").filter({ hasText: "worker gpu-" });
+    t.equal(await alike.count(), 3, "those that are alike are counted");
+    await findings.getByRole("button", { name: /^Show 37 more like these/ }).press("Enter");
+    await findings.getByText("worker gpu-39 takes no work").waitFor();
+    await findings.getByRole("button", { name: /^Show fewer/ }).click();
     const disks = await page
       .getByRole("region", { name: "Disks" })
       .getByRole("listitem")

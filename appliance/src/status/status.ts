@@ -1,3 +1,4 @@
+import { alikeFindings } from "@resontech/contracts/alike-findings";
 import type { OperatorAnswer } from "@resontech/contracts/operator-routes";
 import { coordinatorAt } from "../first-boot/ask-coordinator.ts";
 import type { PartContext } from "../parts/context.ts";
@@ -107,9 +108,12 @@ function findingLines({ findings, parts }: ApplianceStatus): string[] {
   if (findings.length === 0) return parts.length === 0 ? [] : ["", "nothing is wrong"];
   return [
     "",
-    ...findings.flatMap(({ severity, what, todo }) => [
-      `${severity === "fault" ? "FAULT  " : "warning"}  ${what}`,
-      `         → ${todo}`,
+    ...alikeFindings(findings).flatMap(({ first, more }) => [
+      ...first.flatMap(({ severity, what, todo }) => [
+        `${severity === "fault" ? "FAULT  " : "warning"}  ${what}`,
+        `         → ${todo}`,
+      ]),
+      ...(more.length === 0 ? [] : [`         ${more.length} more like these; --json has all`]),
     ]),
   ];
 }

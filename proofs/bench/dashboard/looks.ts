@@ -137,19 +137,27 @@ async function markActions(page: Page): Promise<number> {
   });
 }
 
-/** @returns whether the walk has come round */
+/** A field of several parts, as a date, has the focus for as many steps. @returns whether the walk has come round */
 async function noteFocus(page: Page): Promise<boolean> {
   return await page.evaluate(() => {
     type Element = {
       hasAttribute: (name: string) => boolean;
       setAttribute: (name: string, value: string) => void;
+      removeAttribute: (name: string) => void;
     };
     const { document } = globalThis as unknown as {
-      document: { activeElement: Element; body: Element };
+      document: {
+        activeElement: Element;
+        body: Element;
+        querySelector: (selector: string) => Element | null;
+      };
     };
     const { activeElement, body } = document;
-    if (activeElement === body || activeElement.hasAttribute("data-reached"))
-      return activeElement !== body;
+    const isSame = activeElement.hasAttribute("data-focused");
+    document.querySelector("[data-focused]")?.removeAttribute("data-focused");
+    if (activeElement === body) return false;
+    activeElement.setAttribute("data-focused", "");
+    if (activeElement.hasAttribute("data-reached")) return !isSame;
     activeElement.setAttribute("data-reached", "");
     return false;
   });

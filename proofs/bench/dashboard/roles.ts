@@ -40,7 +40,8 @@ export async function rolesAndProofs(
     holdProject(world, user.userId, project);
     const grants: RoleGrant[] = [
       ...roles.map((role) => ({ role, projectId: null })),
-      { role: project, projectId: user.project },
+      // An auditor is a member of nothing, whatever rows there are.
+      ...(appliance === "compliance-auditor" ? [] : [{ role: project, projectId: user.project }]),
     ];
     const caller: Caller = {
       ...{ kind: "session", sessionId: "of the proof", userId: user.userId },
