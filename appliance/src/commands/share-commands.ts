@@ -1,8 +1,9 @@
 /** `appliance shares …`: who is guaranteed how many workers, and who holds them. */
 import type { ShareFacts } from "@resontech/contracts/operator-shares";
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { leaves } from "../audit/command-audit.ts";
 import { type OperatorShell, printedAnswer } from "./ask-operator.ts";
+import { workersByModel } from "./decisions/workers-by-model.ts";
 
 const HEAD = ["SHARE", "KIND", "NAME", "GUARANTEED", "LIMIT", "WEIGHT", "HELD", "LENT"];
 
@@ -33,8 +34,16 @@ export function addShareCommands(
     .description(
       "guarantee workers, limit them, or weigh a share beside its peers; who borrowed gives back what is guaranteed",
     )
-    .option("--guarantee <workers>", "by model, as `h100=4,cpu=2`; `none` takes it away", amounts)
-    .option("--limit <workers>", "the most at any time, by model; `none` takes it away", amounts)
+    .option(
+      "--guarantee <workers>",
+      "by model, as `h100=4,cpu=2`; `none` takes it away",
+      workersByModel,
+    )
+    .option(
+      "--limit <workers>",
+      "the most at any time, by model; `none` takes it away",
+      workersByModel,
+    )
     .option("--weight <number>", "what is lent goes by weight; 1 at first", Number)
     .option("--json", "one JSON line", false)
     .addHelpText(
@@ -56,18 +65,6 @@ type ShareChange = {
   limit?: Record<string, number>;
   weight?: number;
 };
-
-function amounts(text: string): Record<string, number> {
-  if (text === "none") return {};
-  return Object.fromEntries(
-    text.split(",").map((one) => {
-      const [, model, count] = /^([a-z0-9][a-z0-9._-]{0,63})=(\d{1,7})$/.exec(one.trim()) ?? [];
-      if (model === undefined)
-        throw new InvalidArgumentError("Write models with numbers of workers, as `h100=4,cpu=2`.");
-      return [model, Number(count)];
-    }),
-  );
-}
 
 function row({ id, kind, name, guarantee, limit, weight, held }: ShareFacts): string[] {
   const lent = Object.fromEntries(

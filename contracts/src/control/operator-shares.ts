@@ -10,7 +10,7 @@ const MAX_WORKERS = 1_000_000;
 const Amounts = Type.Record(
   Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,63}$" }),
   Type.Integer({ minimum: 0, maximum: MAX_WORKERS }),
-  { maxProperties: 64 },
+  { maxProperties: 64, additionalProperties: false },
 );
 const Weight = Type.Number({ minimum: 0.01, maximum: 1_000 });
 

@@ -14,7 +14,7 @@ type ShareRow = {
   limits: string | null;
   weight: number | null;
 };
-export type ShareFacts = Share & {
+export type StandingShare = Share & {
   kind: ShareKind;
   name: string;
   held: Amounts;
@@ -78,7 +78,7 @@ export class ShareTable {
   }
 
   /** Those above before those below. */
-  facts(): ShareFacts[] {
+  facts(): StandingShare[] {
     const rows = this.#tree.all();
     const parents = new Map(rows.map(({ id, parent }) => [id, parent]));
     const held = new Map<string, Record<string, number>>();

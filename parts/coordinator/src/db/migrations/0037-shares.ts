@@ -45,7 +45,7 @@ export const shares: Migration = {
       model TEXT NOT NULL,
       job_id TEXT NOT NULL,
       project_id TEXT NOT NULL,
-      user_id TEXT NOT NULL,
+      user_id TEXT NOT NULL REFERENCES users (id),
       member_id TEXT NOT NULL,
       generation INTEGER NOT NULL,
       counter INTEGER NOT NULL,
