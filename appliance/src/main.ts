@@ -34,6 +34,7 @@ import { addIdentityCommands } from "./commands/identity-commands.ts";
 import { addOwnImageCommands } from "./commands/own-image-commands.ts";
 import { addPolicyCommands } from "./commands/policy-commands.ts";
 import { addProjectCommands } from "./commands/project-commands.ts";
+import { addShareCommands } from "./commands/share-commands.ts";
 import { addCertificateCommands } from "./commands/certificate-commands.ts";
 import { addRenameCommand } from "./commands/rename-command.ts";
 import { addSupportCommands } from "./commands/support-commands.ts";
@@ -499,6 +500,7 @@ leaves(audit.command("clock-is-right"), { event: "audit.clock.vouched", loggedBy
 addKeyCommands(program, shell);
 addUserCommands(program, shell);
 addProjectCommands(program, shell);
+addShareCommands(program, shell);
 addIdentityCommands(program, shell);
 addJobCommands(program, shell);
 addNodeCommands(program, shell);

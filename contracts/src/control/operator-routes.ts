@@ -10,6 +10,7 @@ import { KEY_ROUTES } from "./operator-keys.ts";
 import { NODE_ROUTES } from "./operator-nodes.ts";
 import { PROJECT_ROUTES } from "./operator-projects.ts";
 import type { RouteFields } from "./operator-route.ts";
+import { SHARE_ROUTES } from "./operator-shares.ts";
 import { USER_ROUTES } from "./operator-users.ts";
 
 export const OPERATOR_ROUTES = {
@@ -17,6 +18,7 @@ export const OPERATOR_ROUTES = {
   ...USER_ROUTES,
   ...KEY_ROUTES,
   ...PROJECT_ROUTES,
+  ...SHARE_ROUTES,
   ...JOB_ROUTES,
   ...NODE_ROUTES,
   ...IMAGE_ROUTES,

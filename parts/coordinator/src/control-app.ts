@@ -17,6 +17,7 @@ import { operatorKeyRoutes, type OperatorKeyDeps } from "./control/routes/keys.t
 import { operatorNodeRoutes, type OperatorNodeDeps } from "./control/routes/nodes.ts";
 import { operatorPeopleRoutes, type OperatorPeopleDeps } from "./control/routes/people.ts";
 import { operatorProjectRoutes, type OperatorProjectDeps } from "./control/routes/projects.ts";
+import { operatorShareRoutes, type OperatorShareDeps } from "./control/routes/shares.ts";
 import { operatorUserRoutes, type OperatorUserDeps } from "./control/routes/users.ts";
 
 export type ControlAppDeps = AuditDeps &
@@ -28,6 +29,7 @@ export type ControlAppDeps = AuditDeps &
   OperatorPeopleDeps &
   OperatorProjectDeps &
   OperatorUserDeps &
+  OperatorShareDeps &
   NodeRoutesDeps &
   ProjectCreationDeps & { logger: FastifyBaseLogger; schemasCompiled?: SchemasCompiled };
 
@@ -68,6 +70,7 @@ export async function buildControlApp(deps: ControlAppDeps): Promise<FastifyInst
     await own.register(operatorPeopleRoutes, deps);
     await own.register(operatorKeyRoutes, deps);
     await own.register(operatorProjectRoutes, deps);
+    await own.register(operatorShareRoutes, deps);
     await own.register(operatorGroupRoutes, deps);
     await own.register(operatorJobRoutes, deps);
     await own.register(operatorNodeRoutes, deps);

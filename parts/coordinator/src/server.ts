@@ -270,6 +270,7 @@ async function openParts(
   const control = await buildControlApp({
     ...{ read, commit, gate, record, store, bucketKeys, now, kernel, passwords, logger },
     ...{ users: new UserViews(read, now), nodes, removal: core.removal, upgrades: core.upgrades },
+    shares: core.shares,
     people: identity,
     approvals: identity?.approvals ?? null,
     keyKind: config.keyKind,

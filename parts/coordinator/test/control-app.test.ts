@@ -10,6 +10,8 @@ import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import t, { type Test } from "tap";
 import { buildControlApp, type ControlAppDeps } from "../src/control-app.ts";
+import { PlacementSignal } from "../src/kernel/placement-signal.ts";
+import { ShareTable } from "../src/kernel/share-table.ts";
 import { UserViews } from "../src/control/user-views.ts";
 import { listenOnSocket } from "../src/http/listen-on-socket.ts";
 import type { S3Engine } from "./helper/s3-engine.ts";
@@ -86,6 +88,76 @@ t.test(
     t.notMatch(JSON.stringify(failed), /secret/);
   },
 );
+
+t.test("shares are set in part, on record, and never beyond what stands above them", async (t) => {
+  const { database, audit } = people;
+  const { app } = await openControl(t, {
+    shares: new ShareTable(
+      database.write,
+      { now: () => 1, monotonic: () => 1 },
+      new PlacementSignal(),
+    ),
+  });
+  database.write.exec(`
+    INSERT INTO users (id, username, is_admin, created_at) VALUES ('u_lead', 'lead', 0, 1);
+    INSERT INTO projects (id, owner_id, name, is_default, created_at) VALUES ('p_lung', 'u_lead', 'lung', 0, 1);
+  `);
+  const project = "p_lung";
+  const before = audit.drafts.length;
+  const set = await ask(app, "share-set", {
+    id: project,
+    guarantee: { h100: 2, cpu: 4 },
+    weight: 2,
+  });
+  t.match(set, {
+    status: 200,
+    body: {
+      id: project,
+      kind: "project",
+      parent: "o_own",
+      guarantee: { h100: 2, cpu: 4 },
+      weight: 2,
+    },
+  });
+  t.match(audit.drafts.slice(before), [
+    {
+      ...{ type: "admin.shares", phase: "requested" },
+      detail: {
+        share: project,
+        guarantee: [
+          { model: "cpu", workers: 4 },
+          { model: "h100", workers: 2 },
+        ],
+        weight: "2",
+      },
+    },
+  ]);
+  const limited = await ask(app, "share-set", { id: project, limit: { cpu: 8 } });
+  t.match(limited.body, { guarantee: { h100: 2 }, limit: { cpu: 8 }, weight: 2 }, "the rest stays");
+
+  const over = await ask(app, "share-set", { id: "o_own", guarantee: { h100: 1 } });
+  t.match(over, {
+    status: 400,
+    body: {
+      code: "validation_failed",
+      message: /o_own is guaranteed 1 workers of h100, .* guaranteed 2/,
+    },
+  });
+  const { body } = await ask(app, "share-list", {});
+  t.match(
+    body,
+    { shares: [{ id: "o_own", kind: "organisation", guarantee: {} }] },
+    "nothing was changed",
+  );
+  t.match(await ask(app, "share-set", { id: "p_none", weight: 1 }), {
+    ...{
+      status: 404,
+      body: { code: "not_found", message: /no organisation, team or project p_none/ },
+    },
+  });
+  for (const bad of [{ guarantee: { cpu: -1 } }, { weight: 0 }, { limit: { "a b": 1 } }])
+    t.match(await ask(app, "share-set", { id: project, ...bad }), { status: 400 });
+});
 
 t.test("the person who asks is in the log as a commitment, and in no line", async (t) => {
   const { app, lines } = await openControl(t);

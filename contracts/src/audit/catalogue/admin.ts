@@ -12,6 +12,9 @@ export const MAX_MEASURED_FILES = 48;
 /** Of a file, as the release lists it. */
 const ReleasePath = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9@._+/-]{0,127}$" });
 
+/** How many of each model, in the order of their names. */
+const Workers = Type.Array(Type.Object({ model: Code, workers: Count }, closed), { maxItems: 64 });
+
 /** Of the appliance itself. */
 const Hostname = Type.String({ pattern: "^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$" });
 
@@ -106,6 +109,21 @@ export const ADMIN_EVENTS = {
         networks: Type.Optional(Count),
         /** SHA-256 of the certificates of who vouches for it, in PEM. */
         ca_sha256: Type.Optional(Sha256Hex),
+      },
+      closed,
+    ),
+  ),
+  "admin.shares": operation(
+    "appliance",
+    "An organisation, team or project was guaranteed other workers, given another limit, or another weight beside its peers.",
+    Type.Object(
+      {
+        /** Its id. */
+        share: PlainId,
+        guarantee: Type.Optional(Workers),
+        limit: Type.Optional(Workers),
+        /** In decimal digits. */
+        weight: Type.Optional(Code),
       },
       closed,
     ),

@@ -258,6 +258,7 @@ export const EVENT_ANSWERS: Readonly<Record<EventType, EventAnswers>> = {
   "admin.identity": { questions: ["rights", "administrators"], controls: RIGHTS },
   "admin.identity.connection": { questions: ["rights", "administrators"], controls: RIGHTS },
   "admin.monitoring": { questions: ["left", "administrators"], controls: CHANGED },
+  "admin.shares": { questions: ["administrators"], controls: CHANGED },
   "admin.outbound": { questions: ["left", "administrators"], controls: CHANGED },
   "admin.config": { questions: ["left", "administrators"], controls: CHANGED },
   "admin.rename": { questions: ["administrators"], controls: CHANGED },

@@ -155,6 +155,10 @@ const WORDS: Readonly<Record<EventType, Words>> = {
     "Changed a directory's connection",
   ],
   "admin.monitoring": ["change monitoring", "Changed monitoring"],
+  "admin.shares": [
+    "change who is guaranteed how many workers",
+    "Changed who is guaranteed how many workers",
+  ],
   "admin.outbound": ["change which hosts may be dialled", "Changed which hosts may be dialled"],
   "admin.config": ["change the appliance's settings", "Changed the appliance's settings"],
   "admin.rename": "The appliance takes another name",

@@ -124,6 +124,8 @@ export const ACTIONS = {
 
   "appliance.status": "appliance",
   "appliance.maintain": "appliance",
+  "share.list": "appliance",
+  "share.set": "appliance",
   /** Figures of the appliance, of no person and no one job. */
   "metrics.read": "appliance",
   /** Of the customer's own, and the keys that admit them. */
@@ -181,6 +183,8 @@ export const STAND_INS: Partial<Record<Action, Action>> = {
   "lift.decide": "erasure.decide",
   "disclosure.request": "erasure.request",
   "disclosure.decide": "erasure.decide",
+  "share.list": "appliance.status",
+  "share.set": "appliance.maintain",
 };
 
 /** The attributes of a row that tell whose it is; a row that has more is one as well. */

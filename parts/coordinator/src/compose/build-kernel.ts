@@ -33,6 +33,9 @@ import { JobTable } from "../kernel/job-table.ts";
 import { JobViews } from "../kernel/job-views.ts";
 import { MemberTable } from "../kernel/member-table.ts";
 import { PlacementSnapshots } from "../kernel/placement-snapshots.ts";
+import { Preemptions } from "../kernel/preemptions.ts";
+import { ShareTable } from "../kernel/share-table.ts";
+import { SharingSnapshots } from "../kernel/sharing-snapshots.ts";
 import { PlacementSignal } from "../kernel/placement-signal.ts";
 import { Replicas } from "../inference/replicas.ts";
 import { Replacements } from "../kernel/replace-member.ts";
@@ -143,6 +146,9 @@ export function buildKernel({
   const isDraining = () => recordPump.isDraining();
   const placements = new Placements(db, tables, transitions);
   const replacements = new Replacements(db, tables, transitions);
+  const preemptions = new Preemptions(db, tables, transitions);
+  const shares = new ShareTable(db, clock, tables.placementSignal);
+  const sharing = new SharingSnapshots(db, clock, workloads, shares);
   const submissions = new Submissions(db, tables, transitions);
   const jobViews = new JobViews(db, heartbeats, tables);
   const fleetViews = new FleetViews(db, heartbeats);
@@ -166,7 +172,7 @@ export function buildKernel({
       heartbeats,
     },
     workloads,
-    ...{ recordPump, placements, submissions, fleetViews, toldUses, feed },
+    ...{ shares, recordPump, placements, submissions, fleetViews, toldUses, feed },
     replicas: new Replicas(db, tables, transitions),
     removal: new NodeRemoval({
       db,
@@ -185,7 +191,8 @@ export function buildKernel({
     hangWatch: new HangWatch(db, commit, clock, warnings, hangAfterMs),
     scheduler: new Scheduler({
       ...{ commit, tables, transitions, placements, replacements, isDraining },
-      snapshots: new PlacementSnapshots(db, tables, transitions, heartbeats),
+      preemptions,
+      snapshots: new PlacementSnapshots(db, tables, transitions, heartbeats, sharing),
       onError: (error) => alarms.onError(error, "placement"),
     }),
     liveness: new LivenessMonitor({

@@ -35,6 +35,7 @@ import { lastModels } from "./migrations/0033-last-models.ts";
 import { logMerges } from "./migrations/0034-log-merges.ts";
 import { exitCodes } from "./migrations/0035-exit-codes.ts";
 import { stoppedBy } from "./migrations/0036-stopped-by.ts";
+import { shares } from "./migrations/0037-shares.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -59,4 +60,5 @@ export const MIGRATIONS: readonly Migration[] = [
   logMerges,
   exitCodes,
   stoppedBy,
+  shares,
 ];

@@ -2,7 +2,7 @@ import type { NodeHealth } from "@resontech/contracts/coordinator-health";
 import { GPU_CATALOGUE } from "@resontech/contracts/gpu-catalogue";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { Heartbeats } from "./heartbeats.ts";
-import { priceCents } from "./decisions/placement.ts";
+import { priceCents } from "./decisions/worker-filter.ts";
 import type { FleetModel, FleetStatus, WorkersStats, WorkerView } from "./fleet-view.ts";
 import { deviceFactsOf } from "./job-images.ts";
 import type { NodeRow, WorkerRow } from "./rows.ts";

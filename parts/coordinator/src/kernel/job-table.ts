@@ -26,6 +26,7 @@ export type JobChange = Partial<
     | "replicas_due"
     | "started_at"
     | "expires_at"
+    | "ran_ms"
     | "server_memory_bytes"
     | "ended_at"
   >

@@ -9,6 +9,7 @@ export type PlacementCause =
   | "node-moved"
   | "node-evicted"
   | "disk-free"
+  | "shares-set"
   /** Nothing is known to have changed: it is looked anew all the same. */
   | "comparison";
 

@@ -2,12 +2,15 @@ import type { Inventory } from "@resontech/contracts/agent-protocol";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { WorkerSelection } from "./accepted-task.ts";
 import { agentProtocolOf } from "./agent-protocol-of.ts";
-import type { PlacementWorker, Snapshot, Vacancy, WaitingGang } from "./decisions/placement.ts";
+import type { Snapshot } from "./decisions/placement.ts";
+import type { PlacementWorker, Vacancy, WaitingGang } from "./decisions/placement-facts.ts";
 import { capacityBytes } from "./decisions/resources.ts";
 import type { Heartbeats } from "./heartbeats.ts";
 import { deviceFactsOf, imagesOf } from "./job-images.ts";
+import { priorityOf } from "./decisions/priorities.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
+import type { SharingSnapshots } from "./sharing-snapshots.ts";
 import type { Transitions } from "./transitions.ts";
 
 type HeldWorkerRow = WorkerRow & { is_held: number; held_by: string | null };
@@ -17,6 +20,7 @@ export class PlacementSnapshots {
   readonly #tables: KernelTables;
   readonly #transitions: Pick<Transitions, "vacancies">;
   readonly #heartbeats: Pick<Heartbeats, "hasDisk">;
+  readonly #sharing: Pick<SharingSnapshots, "read" | "keptWorkers">;
   readonly #nodes;
   readonly #workers;
   readonly #vacant;
@@ -26,8 +30,10 @@ export class PlacementSnapshots {
     tables: KernelTables,
     transitions: Pick<Transitions, "vacancies">,
     heartbeats: Pick<Heartbeats, "hasDisk">,
+    sharing: Pick<SharingSnapshots, "read" | "keptWorkers">,
   ) {
     this.#tables = tables;
+    this.#sharing = sharing;
     this.#transitions = transitions;
     this.#heartbeats = heartbeats;
     this.#nodes = db.prepare<[], NodeRow>("SELECT * FROM nodes");
@@ -52,6 +58,7 @@ export class PlacementSnapshots {
     const nodes = this.#nodes.all();
     const freePorts = bridges.freePorts(nodes);
     const gatewayPorts = bridges.gatewayPorts(nodes);
+    const kept = this.#sharing.keptWorkers();
     const capacities = new Map(nodes.map((node) => [node.id, capacityBytes(memoryOf(node))]));
     return {
       // A guess from its model that no node has room for is none: the largest is tried.
@@ -68,7 +75,11 @@ export class PlacementSnapshots {
         capacityBytes: capacities.get(node.id) ?? 0,
         agentProtocol: agentProtocolOf(node),
       })),
-      workers: this.#workers.all().map((worker) => this.#worker(worker)),
+      workers: this.#workers.all().map((worker) => ({
+        ...this.#worker(worker),
+        keptFor: kept.get(worker.id) ?? null,
+      })),
+      sharing: this.#sharing.read(),
     };
   }
 
@@ -103,6 +114,7 @@ export class PlacementSnapshots {
     const { workers: size, hub } = workload.gang(job);
     return {
       ...{ job: job.id, ...placementDemandOf(job), isReached: workload.isReached, size, isFurther },
+      ...{ project: job.project_id, priority: priorityOf(workload.jobClass, before) },
       agentProtocol: workload.agentProtocol(job),
       hubBytes: hub === null ? null : Math.min(hub.bytes, largestBytes),
       ...(workload.hasSeveralGangs ? { before } : {}),

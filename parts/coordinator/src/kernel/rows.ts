@@ -47,6 +47,8 @@ export type JobRow = {
   retries_lease_lost: number;
   retries_out_of_memory: number;
   time_limit_ms: number | null;
+  /** Time in RUNNING before the present attempt. */
+  ran_ms: number;
   server_memory_bytes: number | null;
   model_bytes: number;
   avoid_nodes: string;

@@ -1,9 +1,10 @@
 import { SharedRun } from "@resontech/frame/shared-run";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { Placements } from "./apply-placement.ts";
-import { type Placement, plan, type Replacement } from "./decisions/placement.ts";
+import { type Placement, plan, type Preemption, type Replacement } from "./decisions/placement.ts";
 import { BindFailed } from "./member-maker.ts";
 import type { PlacementSnapshots } from "./placement-snapshots.ts";
+import type { Preemptions } from "./preemptions.ts";
 import type { Replacements } from "./replace-member.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
@@ -17,6 +18,7 @@ export type SchedulerParts = {
   transitions: Transitions;
   placements: Placements;
   replacements: Replacements;
+  preemptions: Preemptions;
   snapshots: Pick<PlacementSnapshots, "read">;
   /** True: start nothing new. */
   isDraining: () => boolean;
@@ -53,10 +55,11 @@ export class Scheduler {
   async cycle(): Promise<void> {
     const { commit, snapshots, tables } = this.#parts;
     const { changes, jobs } = tables;
-    const { placements, replacements, waiting } = plan(snapshots.read());
+    const { placements, replacements, preemptions, waiting } = plan(snapshots.read());
     await Promise.all([
       ...replacements.map((replacement) => this.#replace(replacement)),
       ...placements.map((placement) => this.#bind(placement)),
+      ...preemptions.map((preemption) => this.#preempt(preemption)),
     ]);
     const changed = waiting.filter(({ job, why }) => jobs.waitingFor(job) !== why);
     if (changed.length === 0) return;
@@ -80,6 +83,16 @@ export class Scheduler {
           transitions.moveJob(placement.job, "hold", { reason: "binds_failed" });
         else tables.placementSignal.raise("bind-failed");
       });
+    }
+  }
+
+  async #preempt(preemption: Preemption): Promise<void> {
+    const { commit, preemptions } = this.#parts;
+    try {
+      await commit.run(() => preemptions.apply(preemption));
+    } catch (error) {
+      // Whoever was to make way did so by itself: what it left is planned anew.
+      if (!(error instanceof BindFailed)) throw error;
     }
   }
 

@@ -86,13 +86,18 @@ export class Transitions {
     const change = this.#consequences(job, event, move);
     if (step.to === "RUNNING") {
       change.started_at = job.started_at ?? now;
-      if (job.time_limit_ms !== null) change.expires_at = job.expires_at ?? now + job.time_limit_ms;
+      // The limit is of the time that it runs, over all attempts: what waits for workers again loses none of it.
+      if (job.time_limit_ms !== null) change.expires_at = now + job.time_limit_ms - job.ran_ms;
+    } else if (job.state === "RUNNING") {
+      change.ran_ms = job.ran_ms + now - job.state_since;
+      const waitsAgain = step.to === "PREEMPTING" || step.to === "RECOVERING";
+      if (waitsAgain && job.time_limit_ms !== null) change.expires_at = null;
     }
     change.deadline_at = jobDeadline(step.to, {
       now,
       stateSince: now,
       bytes: jobs.bytesToStage(jobId),
-      expiresAt: change.expires_at ?? job.expires_at,
+      expiresAt: change.expires_at === undefined ? job.expires_at : change.expires_at,
     });
     if (isTerminal(step.to)) change.ended_at = now;
     if (!jobs.move(job, step.to, now, change)) return false;

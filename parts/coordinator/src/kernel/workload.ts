@@ -2,6 +2,7 @@ import type { MemberBridge, MemberEvent, MemberPayload } from "@resontech/contra
 import type { CertificateProfile } from "@resontech/contracts/certificate-profile";
 import type { JobReason } from "@resontech/contracts/job-reasons";
 import type { WriteHandle } from "../db/open-database.ts";
+import type { JobClass } from "./decisions/priorities.ts";
 import type { OwnReasonWords } from "./decisions/reasons.ts";
 import type { MemberResources, NodeSize } from "./decisions/resources.ts";
 import type { AttemptRow, JobRow, MemberRow } from "./rows.ts";
@@ -89,6 +90,8 @@ export type Workload = {
   keepStart(db: WriteHandle, attempt: string, started: PayloadStart): void;
   /** The lead's word that it is ready is the start of the job. */
   startsWhenReady: boolean;
+  /** By which its gangs come before others of its project. */
+  jobClass: JobClass;
   /** Several attempts of a job may live beside one another, each with a gang of its own; else one follows the other. */
   hasSeveralGangs: boolean;
   /** How many gangs are to be placed beside those that a running job has. The first, which waits as the job does, is none of them. */

@@ -222,7 +222,7 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "an address, and the key to it, stay in their project",
     texts: ["from.projectId !== projectId"],
   },
-  "kernel/decisions/placement.ts": {
+  "kernel/decisions/worker-filter.ts": {
     why: "the job's own wish for nodes of its owner",
     texts: ["node?.ownerId !== gang.userId"],
   },

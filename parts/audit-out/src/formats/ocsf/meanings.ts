@@ -151,6 +151,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "admin.identity": as("entity", "Update"),
   "admin.identity.connection": as("entity", "Update"),
   "admin.monitoring": as("entity", "Update"),
+  "admin.shares": as("entity", "Update"),
   "admin.outbound": as("entity", "Update"),
   "admin.config": as("entity", "Update"),
   "admin.rename": as("entity", "Update"),

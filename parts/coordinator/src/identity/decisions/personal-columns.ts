@@ -28,6 +28,7 @@ export type PersonalPart =
   | "acknowledged"
   | "job"
   | "job-cancelled"
+  | "worker-held"
   | "job-mail"
   | "mail-of-every-job";
 
@@ -214,6 +215,16 @@ export const PERSONAL_COLUMNS: readonly PersonalColumn[] = [
     select:
       "SELECT id AS job, project_id AS project FROM jobs WHERE stopped_by = @userId ORDER BY sequence",
     forget: { stays: OWNED },
+  },
+  {
+    column: "holdings.user_id",
+    part: "worker-held",
+    select:
+      "SELECT worker_id AS worker, model, job_id AS job, project_id AS project, held_from AS heldAt, held_until AS releasedAt FROM holdings WHERE user_id = @userId ORDER BY id",
+    forget: {
+      stays:
+        "The row says what a project used, and names who submitted the job by the pseudonym alone.",
+    },
   },
   {
     column: "job_mails.user_id",

@@ -60,20 +60,22 @@ type Row = Partial<Record<JobEvent, JobStep>>;
 const to = (state: JobState, ...effects: JobEffect[]): JobStep => ({ to: state, effects });
 const STOP: Row = { stop: to("STOPPING", "stop-members") };
 const FAULT: Row = { fault: to("RECOVERING", "stop-members") };
+/** What does not run yet has nothing to commit: its members let go at once. */
+const PREEMPT: Row = { preempt: to("PREEMPTING", "stop-members") };
 const START: Row = { start: to("RUNNING") };
 
 export const JOB_MACHINE: Record<JobState, Row> = {
   ACCEPTED: { ...STOP, enqueue: to("QUEUED", "place-soon"), reject: to("REJECTED") },
   QUEUED: { ...STOP, hold: to("HELD"), place: to("RESERVED", "create-attempt") },
   HELD: { ...STOP, unhold: to("QUEUED", "place-soon") },
-  RESERVED: { ...STOP, ...FAULT, ...START, claim: to("PROVISIONING") },
-  PROVISIONING: { ...STOP, ...FAULT, ...START, stage: to("STAGING") },
-  STAGING: { ...STOP, ...FAULT, ...START },
+  RESERVED: { ...STOP, ...FAULT, ...PREEMPT, ...START, claim: to("PROVISIONING") },
+  PROVISIONING: { ...STOP, ...FAULT, ...PREEMPT, ...START, stage: to("STAGING") },
+  STAGING: { ...STOP, ...FAULT, ...PREEMPT, ...START },
   RUNNING: {
     ...STOP,
     ...FAULT,
     finish: to("FINALIZING", "stop-others"),
-    preempt: to("PREEMPTING", "stop-members"),
+    ...PREEMPT,
   },
   PREEMPTING: {
     ...STOP,

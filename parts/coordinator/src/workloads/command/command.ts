@@ -23,6 +23,7 @@ export const command: Workload = {
   startsWithMembers: true,
   startsWhenReady: false,
   keepStart() {},
+  jobClass: "train",
   hasSeveralGangs: false,
   furtherGangs: () => 0,
   outlivesAttempts: () => false,

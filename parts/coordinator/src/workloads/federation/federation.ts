@@ -48,6 +48,7 @@ export const federation: Workload = {
   startsWithMembers: false,
   startsWhenReady: false,
   keepStart: (db, attempt, { nvflareJob }) => keepNvflareRun(db, attempt, nvflareJob),
+  jobClass: "train",
   hasSeveralGangs: false,
   furtherGangs: () => 0,
   outlivesAttempts: () => false,

@@ -126,6 +126,7 @@ export const predictor: Workload = {
   startsWhenReady: true,
   keepStart() {},
   // A replica is a gang of one. The first is the deployment's start; from then on others are placed and ended one by one.
+  jobClass: "inference",
   hasSeveralGangs: true,
   furtherGangs: ({ replicas_due }) => replicas_due,
   outlivesAttempts: ({ state }) => state === "RUNNING",

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import t from "tap";
-import {
-  type PlacementNode,
-  type PlacementWorker,
-  plan,
-  type Vacancy,
-  type WaitingGang,
-} from "../../../src/kernel/decisions/placement.ts";
+import type {
+  PlacementNode,
+  PlacementWorker,
+  Vacancy,
+  WaitingGang,
+} from "../../../src/kernel/decisions/placement-facts.ts";
+import { plan } from "../../../src/kernel/decisions/placement.ts";
 import { workerResources } from "../../../src/kernel/decisions/resources.ts";
 import {
   type ServerFacts,
@@ -22,6 +22,8 @@ const gang = (id: string, change: Partial<WaitingGang> = {}): WaitingGang => ({
     isFurther: false,
     sequence: Number(id.replace(/\D/g, "")),
     userId: "u",
+    project: "p",
+    priority: 50,
     size: 2,
     onlyMine: false,
     estimatedMemoryMb: null,
@@ -394,6 +396,7 @@ t.test(
       {
         replacements: [{ job: "j9", member: "j9-a1-site-2", worker: "a-0" }],
         placements: [{ job: "j1", isFurther: false, home: "b", workers: ["b-0"] }],
+        preemptions: [],
         waiting: [],
       },
     );

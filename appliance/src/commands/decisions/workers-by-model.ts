@@ -1,0 +1,16 @@
+import { InvalidArgumentError } from "commander";
+
+/** Reads `h100=4,cpu=2`; `none` is nothing at all. Pure. @throws InvalidArgumentError which says what to write */
+export function workersByModel(text: string): Record<string, number> {
+  const amounts: Record<string, number> = {};
+  if (text === "none") return amounts;
+  for (const one of text.split(",")) {
+    const [, model, count] = /^([a-z0-9][a-z0-9._-]{0,63})=(\d{1,6})$/.exec(one.trim()) ?? [];
+    if (model === undefined || model in amounts)
+      throw new InvalidArgumentError(
+        "Write each model once with its number of workers, as `h100=4,cpu=2`, or `none`.",
+      );
+    amounts[model] = Number(count);
+  }
+  return amounts;
+}

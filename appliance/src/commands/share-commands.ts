@@ -1,0 +1,81 @@
+/** `appliance shares …`: who is guaranteed how many workers, and who holds them. */
+import type { ShareFacts } from "@resontech/contracts/operator-shares";
+import type { Command } from "commander";
+import { leaves } from "../audit/command-audit.ts";
+import { type OperatorShell, printedAnswer } from "./ask-operator.ts";
+import { workersByModel } from "./decisions/workers-by-model.ts";
+
+const HEAD = ["SHARE", "KIND", "NAME", "GUARANTEED", "LIMIT", "WEIGHT", "HELD", "LENT"];
+
+export function addShareCommands(
+  program: Command,
+  { ask, print, table, say }: OperatorShell,
+): void {
+  const shares = program
+    .command("shares")
+    .description(
+      "shares of the fleet: what organisation, teams and projects are guaranteed, hold and are lent",
+    )
+    .addHelpText(
+      "after",
+      "\nExamples:\n  appliance shares ls\n  appliance shares set p_4f… --guarantee h100=4,cpu=2\n  appliance shares set p_4f… --limit cpu=8 --weight 2",
+    );
+
+  leaves(shares.command("ls"), { none: "status" })
+    .description("what each is guaranteed and holds now; workers by model")
+    .option("--json", "one JSON line", false)
+    .action(async ({ json }: { json: boolean }) => {
+      const answer = await ask("share-list");
+      if (json) print(printedAnswer("share-list", answer));
+      else table(HEAD, answer.shares.map(row), "nobody is guaranteed anything");
+    });
+
+  leaves(shares.command("set <share>"), { event: "admin.shares", loggedBy: "coordinator" })
+    .description(
+      "guarantee workers, limit them, or weigh a share beside its peers; who borrowed gives back what is guaranteed",
+    )
+    .option(
+      "--guarantee <workers>",
+      "by model, as `h100=4,cpu=2`; `none` takes it away",
+      workersByModel,
+    )
+    .option(
+      "--limit <workers>",
+      "the most at any time, by model; `none` takes it away",
+      workersByModel,
+    )
+    .option("--weight <number>", "what is lent goes by weight; 1 at first", Number)
+    .option("--json", "one JSON line", false)
+    .addHelpText(
+      "after",
+      "\nExamples:\n  appliance shares set p_4f… --guarantee cpu=2\n  appliance shares set p_4f… --guarantee none --limit cpu=8",
+    )
+    .action(async (id: string, { json, ...change }: { json: boolean } & ShareChange) => {
+      const share = await ask("share-set", { id, ...change });
+      if (json) print(printedAnswer("share-set", share));
+      else
+        say(
+          `${share.id}: ${words(share.guarantee)} guaranteed, ${words(share.limit, "no")} limit, weight ${share.weight}`,
+        );
+    });
+}
+
+type ShareChange = {
+  guarantee?: Record<string, number>;
+  limit?: Record<string, number>;
+  weight?: number;
+};
+
+function row({ id, kind, name, guarantee, limit, weight, held }: ShareFacts): string[] {
+  const lent = Object.fromEntries(
+    Object.entries(held)
+      .map(([model, count]) => [model, count - (guarantee[model] ?? 0)] as const)
+      .filter(([, count]) => count > 0),
+  );
+  return [id, kind, name, words(guarantee), words(limit), String(weight), words(held), words(lent)];
+}
+
+function words(amountsByModel: Readonly<Record<string, number>>, none = "-"): string {
+  const parts = Object.entries(amountsByModel).map(([model, count]) => `${count} ${model}`);
+  return parts.length === 0 ? none : parts.join(", ");
+}

@@ -1,0 +1,19 @@
+/** How gangs of one project come before one another. See KERNEL "Queue and placement". */
+
+export const CLASS_PRIORITIES = {
+  system: 1000,
+  inference: 125,
+  interactive: 100,
+  managed: 75,
+  train: 50,
+  scavenger: 10,
+} as const;
+export type JobClass = keyof typeof CLASS_PRIORITIES;
+
+/**
+ * Of a job that may have several gangs the first has its class, and each further one takes what nobody else wants.
+ * @param before gangs of the job that come before this one
+ */
+export function priorityOf(jobClass: JobClass, before: number): number {
+  return CLASS_PRIORITIES[before > 0 ? "scavenger" : jobClass];
+}

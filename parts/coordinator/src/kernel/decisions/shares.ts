@@ -1,0 +1,228 @@
+/**
+ * Who may hold how much: organisation over team over project, each with a guarantee, a limit and a weight over its guarantee, in workers by model.
+ * Pure: a ledger is a working copy of one cycle, and changes as its plan grows.
+ *
+ * A project is within a guarantee while it, or a team above it, holds no more than that one is guaranteed. Over it workers are lent, and may be taken
+ * back. Among those that borrow, the one that holds and used least by its weight comes first (dominant-resource fairness,
+ * https://www.usenix.org/legacy/event/nsdi11/tech/full_papers/Ghodsi.pdf), level by level from the top.
+ */
+
+/** Workers by model; a model that is absent counts 0. */
+export type Amounts = Readonly<Record<string, number>>;
+
+export type Share = {
+  id: string;
+  /** Null: nothing stands above it. */
+  parent: string | null;
+  guarantee: Amounts;
+  /** By model; a model that is absent has no limit. */
+  limit: Amounts;
+  /** Over its guarantee, beside its peers. Above 0. */
+  weight: number;
+};
+
+/** How a project stands with a gang added, on one level of the tree. Lower comes first. */
+type Standing = { borrows: boolean; load: number };
+
+const NOTHING: Amounts = {};
+
+export class ShareLedger {
+  readonly #shares: ReadonlyMap<string, Share>;
+  readonly #capacity: Amounts;
+  readonly #used: ReadonlyMap<string, Amounts>;
+  readonly #held = new Map<string, Record<string, number>>();
+
+  /**
+   * @param capacity workers that there are, by model
+   * @param used what each project held on average over the last days, the newest hours most
+   */
+  constructor(
+    shares: readonly Share[],
+    capacity: Amounts,
+    used: ReadonlyMap<string, Amounts> = new Map(),
+  ) {
+    this.#shares = new Map(shares.map((share) => [share.id, share]));
+    this.#capacity = capacity;
+    const sums = new Map<string, Record<string, number>>();
+    for (const [project, amounts] of used)
+      for (const { id } of this.#path(project)) add(sums, id, amounts, 1);
+    this.#used = sums;
+  }
+
+  /** False: nobody was guaranteed or limited anything, and all is lent in order of arrival. */
+  get isSet(): boolean {
+    return this.#shares.size > 0;
+  }
+
+  hold(project: string, amounts: Amounts): void {
+    for (const { id } of this.#path(project)) add(this.#held, id, amounts, 1);
+  }
+
+  release(project: string, amounts: Amounts): void {
+    for (const { id } of this.#path(project)) add(this.#held, id, amounts, -1);
+  }
+
+  held(id: string): Amounts {
+    return this.#held.get(id) ?? NOTHING;
+  }
+
+  /** Whether some share on the way up guarantees the gang beside what is held of its models. */
+  isGuaranteed(project: string, amounts: Amounts): boolean {
+    return this.#path(project).some((share) => this.#guarantees(share, amounts));
+  }
+
+  /** Of some model of the gang more is held than any share on its way up guarantees: the gang, or one like it, is lent its workers. */
+  borrows(project: string, amounts: Amounts): boolean {
+    const path = this.#path(project);
+    return Object.entries(amounts).some(
+      ([model, count]) =>
+        count > 0 &&
+        path.every(({ id, guarantee }) => (this.held(id)[model] ?? 0) > (guarantee[model] ?? 0)),
+    );
+  }
+
+  /** The first share on the way up whose limit the gang would pass; null when none would be. */
+  limitOver(
+    project: string,
+    amounts: Amounts,
+  ): { id: string; model: string; limit: number } | null {
+    for (const { id, limit } of this.#path(project)) {
+      const held = this.held(id);
+      for (const [model, count] of Object.entries(amounts)) {
+        const most = limit[model];
+        if (most !== undefined && count > 0 && (held[model] ?? 0) + count > most)
+          return { id, model, limit: most };
+      }
+    }
+    return null;
+  }
+
+  /** Whether no wait makes the gang fit: it alone is more than a limit. */
+  neverFits(project: string, amounts: Amounts): boolean {
+    return this.#path(project).some(({ limit }) =>
+      Object.entries(amounts).some(([model, count]) => count > (limit[model] ?? Infinity)),
+    );
+  }
+
+  /** Negative when a gang of `a` comes before one of `b`: under guarantee first, then the lowest load, level by level from the top. */
+  compare(
+    a: { project: string; amounts: Amounts },
+    b: { project: string; amounts: Amounts },
+  ): number {
+    const under = ({ project, amounts }: typeof a) => Number(!this.isGuaranteed(project, amounts));
+    const first = under(a) - under(b);
+    if (first !== 0) return first;
+    const [mine, theirs] = [this.#standings(a), this.#standings(b)];
+    for (let level = 0; level < Math.max(mine.length, theirs.length); level++) {
+      const [one, other] = [mine[level], theirs[level]];
+      const difference =
+        Number(one?.borrows ?? true) - Number(other?.borrows ?? true) ||
+        (one?.load ?? 0) - (other?.load ?? 0);
+      if (difference !== 0) return difference;
+    }
+    return 0;
+  }
+
+  /** How far a project is beyond its own guarantee of the gang's models, by its weight. */
+  excess(project: string, amounts: Amounts): number {
+    const share = this.#shares.get(project) ?? unset(project);
+    return this.#lent(share, Object.keys(amounts), NOTHING);
+  }
+
+  #standings({ project, amounts }: { project: string; amounts: Amounts }): Standing[] {
+    return this.#path(project)
+      .toReversed()
+      .map((share) => this.#standing(share, amounts));
+  }
+
+  #standing(share: Share, amounts: Amounts): Standing {
+    const models = Object.keys(amounts);
+    if (!this.#guarantees(share, amounts))
+      return { borrows: true, load: this.#lent(share, models, amounts) };
+    const held = this.held(share.id);
+    return {
+      borrows: false,
+      load: most(models, (model) => {
+        const guaranteed = share.guarantee[model] ?? 0;
+        return guaranteed === 0 ? 0 : total(held, amounts, model) / guaranteed;
+      }),
+    };
+  }
+
+  /** The dominant part of what there is that would be lent or was used, by weight. */
+  #lent(share: Share, models: readonly string[], amounts: Amounts): number {
+    const held = this.held(share.id);
+    const used = this.#used.get(share.id) ?? NOTHING;
+    return most(models, (model) => {
+      const lent = Math.max(0, total(held, amounts, model) - (share.guarantee[model] ?? 0));
+      const there = this.#capacity[model] ?? 0;
+      return there === 0 ? 0 : (lent + (used[model] ?? 0)) / (share.weight * there);
+    });
+  }
+
+  #guarantees({ id, guarantee }: Share, amounts: Amounts): boolean {
+    const held = this.held(id);
+    return Object.entries(amounts).every(
+      ([model, count]) => count === 0 || (held[model] ?? 0) + count <= (guarantee[model] ?? 0),
+    );
+  }
+
+  /** From the project up. A project of which nothing is set borrows by weight 1. */
+  #path(project: string): Share[] {
+    const path: Share[] = [];
+    for (
+      let share: Share | undefined = this.#shares.get(project) ?? unset(project);
+      share !== undefined && !path.includes(share);
+      share = share.parent === null ? undefined : this.#shares.get(share.parent)
+    )
+      path.push(share);
+    return path;
+  }
+}
+
+/** The first share below which more is guaranteed than itself has, of a model that it is guaranteed at all; null where each has enough. */
+export function overGuaranteed(
+  shares: readonly Share[],
+): { parent: string; model: string; guaranteed: number; wanted: number } | null {
+  const below = Map.groupBy(shares, ({ parent }) => parent);
+  for (const { id, guarantee } of shares)
+    for (const [model, guaranteed] of Object.entries(guarantee)) {
+      const wanted = (below.get(id) ?? []).reduce(
+        (sum, share) => sum + (share.guarantee[model] ?? 0),
+        0,
+      );
+      if (guaranteed > 0 && wanted > guaranteed) return { parent: id, model, guaranteed, wanted };
+    }
+  return null;
+}
+
+function unset(id: string): Share {
+  return { id, parent: null, guarantee: NOTHING, limit: NOTHING, weight: 1 };
+}
+
+/** Counts models of workers. */
+export function amountsOf(workers: Iterable<{ model: string }>): Record<string, number> {
+  const amounts: Record<string, number> = {};
+  for (const { model } of workers) amounts[model] = (amounts[model] ?? 0) + 1;
+  return amounts;
+}
+
+function add(
+  into: Map<string, Record<string, number>>,
+  id: string,
+  amounts: Amounts,
+  sign: 1 | -1,
+): void {
+  const sums = into.get(id) ?? {};
+  for (const [model, count] of Object.entries(amounts))
+    sums[model] = (sums[model] ?? 0) + sign * count;
+  into.set(id, sums);
+}
+
+function total(held: Amounts, amounts: Amounts, model: string): number {
+  return (held[model] ?? 0) + (amounts[model] ?? 0);
+}
+
+function most(models: Iterable<string>, of: (model: string) => number): number {
+  return Math.max(0, ...[...models].map(of));
+}

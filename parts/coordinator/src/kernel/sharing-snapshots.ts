@@ -1,0 +1,99 @@
+import type { WriteHandle } from "../db/open-database.ts";
+import type { Clock } from "./clock.ts";
+import type { RunningGang } from "./decisions/placement-facts.ts";
+import type { Sharing } from "./decisions/placement.ts";
+import { priorityOf } from "./decisions/priorities.ts";
+import type { Amounts } from "./decisions/shares.ts";
+import type { ShareTable } from "./share-table.ts";
+import type { Workloads } from "./workload.ts";
+
+type GangRow = {
+  job: string;
+  attempt: string;
+  project: string;
+  kind: string;
+  state: string;
+  desired: string;
+  workers: string;
+  started_at: number;
+  committed_at: number | null;
+  preempted_at: string | null;
+};
+
+/** What was used is looked up so often; a plan in between has what was known then. */
+const USE_AGE_MS = 60_000;
+
+/** What placement needs to know of shares: who is guaranteed what, who holds what now, and who held what before. */
+export class SharingSnapshots {
+  readonly #clock: Clock;
+  readonly #workloads: Workloads;
+  readonly #shares: ShareTable;
+  readonly #gangs;
+  readonly #kept;
+  #used: { at: number; amounts: Map<string, Amounts> } | null = null;
+
+  constructor(db: WriteHandle, clock: Clock, workloads: Workloads, shares: ShareTable) {
+    this.#shares = shares;
+    this.#clock = clock;
+    this.#workloads = workloads;
+    this.#gangs = db.prepare<[], GangRow>(
+      `SELECT jobs.id AS job, members.attempt_id AS attempt, jobs.project_id AS project, jobs.kind, jobs.state, jobs.desired,
+         json_group_array(leases.worker_id) AS workers, min(leases.acquired_at) AS started_at,
+         (SELECT max(committed_at) FROM checkpoints WHERE checkpoints.job_id = jobs.id) AS committed_at,
+         (SELECT json_group_array(decided_at) FROM preemptions WHERE victim_job = jobs.id) AS preempted_at
+       FROM leases JOIN members ON members.id = leases.member_id JOIN jobs ON jobs.id = leases.job_id
+       WHERE leases.released_at IS NULL AND jobs.state NOT IN ('PREEMPTING', 'STOPPING')
+       GROUP BY members.attempt_id ORDER BY members.attempt_id`,
+    );
+    this.#kept = db.prepare<[number], { job: string; workers: string }>(
+      `SELECT DISTINCT preemptions.job_id AS job, workers FROM preemptions JOIN jobs ON jobs.id = preemptions.job_id AND jobs.state = 'QUEUED'
+       WHERE kept_until > ? ORDER BY preemptions.id`,
+    );
+  }
+
+  /** Undefined where nobody was guaranteed or limited anything. */
+  read(): Sharing | undefined {
+    if (!this.#shares.isSet) return undefined;
+    const now = this.#clock.now();
+    return {
+      now,
+      shares: this.#shares.all(),
+      used: this.#usedAt(now),
+      running: this.#gangs.all().map((row) => this.#gang(row)),
+    };
+  }
+
+  /** Workers that were taken back, by id, with the job that each is kept for. */
+  keptWorkers(): Map<string, string> {
+    return new Map(
+      this.#kept
+        .all(this.#clock.now())
+        .flatMap(({ job, workers }) =>
+          (JSON.parse(workers) as string[]).map((worker): [string, string] => [worker, job]),
+        ),
+    );
+  }
+
+  #gang(row: GangRow): RunningGang {
+    const { job, attempt, project, kind, started_at: startedAt } = row;
+    const isMovable =
+      row.desired === "run" &&
+      ["RESERVED", "PROVISIONING", "STAGING", "RUNNING"].includes(row.state);
+    const workload = this.#workloads.has(kind) ? this.#workloads.of({ kind }) : null;
+    return {
+      ...{ job, attempt, project, startedAt },
+      priority: priorityOf(workload?.jobClass ?? "train", 0),
+      // One of several gangs goes by its job's own word alone, and what a newer release began by that release's.
+      isPreemptible: isMovable && workload?.hasSeveralGangs === false,
+      workers: JSON.parse(row.workers) as string[],
+      committedAt: Math.max(startedAt, row.committed_at ?? 0),
+      preemptedAt: JSON.parse(row.preempted_at ?? "[]") as number[],
+    };
+  }
+
+  #usedAt(now: number): Map<string, Amounts> {
+    if (this.#used === null || Math.abs(now - this.#used.at) > USE_AGE_MS)
+      this.#used = { at: now, amounts: this.#shares.used() };
+    return this.#used.amounts;
+  }
+}
