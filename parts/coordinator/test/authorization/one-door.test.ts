@@ -89,7 +89,7 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
       ...[...Array<string>(7).fill("SQL user_id = @"), "SQL owner_id = @"],
       ...["SQL user_id = @", "SQL user_id = @", "SQL key_id IN ("],
       ...[...Array<string>(6).fill("SQL user_id = @"), "SQL owner_id = @"],
-      ...Array<string>(11).fill("SQL user_id = @"),
+      ...Array<string>(12).fill("SQL user_id = @"),
     ],
   },
   "identity/own-bucket.ts": {
