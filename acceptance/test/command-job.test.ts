@@ -12,6 +12,7 @@ if (!existsSync(join(root, "current")))
 const appliance = LocalAppliance.at(root);
 
 type Outcome = {
+  id: string;
   status: string;
   detail: Record<string, unknown>;
   texts: Record<string, string>;
@@ -27,7 +28,7 @@ t.test(
     const example = join(import.meta.dirname, "jobs", "command");
     const workstation = await Workstation.open(appliance, work, example);
     const told = (await workstation.events(["/example/submit.py", name])).at(-1) as Outcome;
-    const { status, detail, texts, curves } = told;
+    const { id, status, detail, texts, curves } = told;
     t.equal(status, "FINISHED", JSON.stringify(detail));
     t.match(detail, { kind: "command", state: "SUCCEEDED", attempt: 1, error: null });
     const found = JSON.parse(texts[`jobs/${name}/files_out/table/sums.json`] ?? "{}") as Record<
@@ -40,6 +41,6 @@ t.test(
       `RT_METRIC {"step": 1, "sum": 16}\nsummed 2 files at level 7\n`,
     );
     t.match(curves, [{ site: "command", name: "sum", axis: "step", points: [[1, 16, 16, 16]] }]);
-    t.same(await untilNothingIsLeft(appliance), []);
+    t.same(await untilNothingIsLeft(appliance, id), []);
   },
 );

@@ -54,7 +54,7 @@ t.test(
       job.accuracyByRound.join(" → "),
     );
     t.ok((await workstation.evaluate()) > 0.85);
-    t.same(await untilNothingIsLeft(appliance), []);
+    t.same(await untilNothingIsLeft(appliance, job.id), []);
     // Another test may have upgraded the appliance, and rolled it back.
     const statement = join(bundle, "release.json");
     const others = readdirSync(join(root, "releases"))
@@ -87,7 +87,7 @@ t.test(
     t.equal(new Set(metrics.map(({ uid }) => uid)).size, 2, "each site is a user of its own");
     // What got out, or what was lacking, would be the error in its place.
     t.match(hostile, { detail: { error: { message: /the label column is missing/ } } });
-    t.same(await untilNothingIsLeft(appliance), []);
+    t.same(await untilNothingIsLeft(appliance, String(hostile?.["id"])), []);
   },
 );
 
@@ -118,7 +118,7 @@ t.test("a running job that is cancelled ends and leaves nothing", async (t) => {
   );
   t.equal(events.at(-1)?.["state"], "FAILED");
   t.match(JSON.stringify(events.at(-1)), /CANCELLED/);
-  t.same(await untilNothingIsLeft(appliance), []);
+  t.same(await untilNothingIsLeft(appliance, String(events.at(-1)?.["id"])), []);
 });
 
 t.test("credentials and the private parts of the configuration are closed to others", async (t) => {

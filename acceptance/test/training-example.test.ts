@@ -20,7 +20,7 @@ t.test(
     const workstation = await Workstation.open(appliance, work, example);
     const name = `example-${process.pid}`;
     const last = (await workstation.events(["/example/submit.py", name])).at(-1);
-    t.match(last, { state: "FINISHED", error: null });
+    t.match(last, { id: /^job-/, state: "FINISHED", error: null });
     const keys = (last?.["keys"] ?? []) as string[];
     for (const key of [
       "model_out/checkpoint.pt",
@@ -29,6 +29,6 @@ t.test(
       "files_out/logs/site-1.log",
     ])
       t.ok(keys.includes(`jobs/${name}/${key}`), key);
-    t.same(await untilNothingIsLeft(appliance), []);
+    t.same(await untilNothingIsLeft(appliance, String(last?.["id"])), []);
   },
 );

@@ -30,7 +30,7 @@ export function leftovers(appliance: LocalAppliance): string[] {
       "--filter",
       "label=tech.reson.attempt",
       "--format",
-      "network {{.Name}}",
+      "network {{.Name}} of {{.Labels}}",
     ]),
     ...readFileSync("/proc/self/mounts", "utf8")
       .split("\n")
@@ -46,12 +46,28 @@ export function leftovers(appliance: LocalAppliance): string[] {
   ];
 }
 
-/** Waits for releases that are under way. @returns what is left after that */
+/**
+ * Waits for releases that are under way.
+ * @param job its id: what others leave is none of its concern, and the firewall is theirs too while they run. Absent: all jobs, when none runs.
+ * @returns what is left after that, by the last look: another job may begin meanwhile
+ */
 export async function untilNothingIsLeft(
   appliance: LocalAppliance,
+  job?: string,
   timeoutMs = 180_000,
 ): Promise<string[]> {
-  for (let waitedMs = 0; waitedMs < timeoutMs && leftovers(appliance).length > 0; waitedMs += 500)
+  for (let waitedMs = 0; ; waitedMs += 500) {
+    const left = leftBy(leftovers(appliance), job);
+    if (left.length === 0 || waitedMs >= timeoutMs) return left;
     await sleep(500);
-  return leftovers(appliance);
+  }
+}
+
+/** Of what was found, that of one job. */
+export function leftBy(found: readonly string[], job: string | undefined): string[] {
+  if (job === undefined) return [...found];
+  if (job === "") throw new Error("a job without an id leaves everything");
+  const isOfAnother = (line: string) => !line.startsWith("firewall ") && !line.includes(job);
+  const isShared = found.some(isOfAnother);
+  return found.filter((line) => !isOfAnother(line) && !(isShared && line.startsWith("firewall ")));
 }

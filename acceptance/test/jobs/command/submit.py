@@ -42,4 +42,4 @@ while job["status"] in ("QUEUED", "RUNNING"):
 keys = [found["Key"] for found in store.list_objects_v2(Bucket=bucket, Prefix=f"jobs/{name}/").get("Contents", [])]
 texts = {key: store.get_object(Bucket=bucket, Key=key)["Body"].read().decode() for key in keys if "/files_out/" in key}
 curves = api.get(f"/api/jobs/{job['id']}/metrics").json()["series"]
-print(json.dumps({"curves": curves, "status": job["status"], "detail": job["detail"], "texts": texts}), flush=True)
+print(json.dumps({"id": job["id"], "curves": curves, "status": job["status"], "detail": job["detail"], "texts": texts}), flush=True)

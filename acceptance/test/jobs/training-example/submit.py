@@ -48,5 +48,5 @@ while not (state := sdk.jobs.get(job.id).state).is_terminal:
     time.sleep(0.5)
 keys = [found["Key"] for found in sdk.storage.boto3.list_objects_v2(Bucket=sdk.storage.bucket, Prefix=f"jobs/{name}/")["Contents"]]
 raw = sdk.dashboard.get_job(job.id)
-told = {"state": state.value, "workers": workers, "error": raw.get("error"), "warnings": raw.get("warnings"), "keys": keys}
+told = {"id": job.id, "state": state.value, "workers": workers, "error": raw.get("error"), "warnings": raw.get("warnings"), "keys": keys}
 print(json.dumps(told), flush=True)
