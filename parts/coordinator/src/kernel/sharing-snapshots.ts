@@ -16,6 +16,7 @@ type GangRow = {
   desired: string;
   workers: string;
   started_at: number;
+  expires_at: number | null;
   committed_at: number | null;
   preempted_at: string | null;
 };
@@ -37,7 +38,7 @@ export class SharingSnapshots {
     this.#clock = clock;
     this.#workloads = workloads;
     this.#gangs = db.prepare<[], GangRow>(
-      `SELECT jobs.id AS job, members.attempt_id AS attempt, jobs.project_id AS project, jobs.kind, jobs.state, jobs.desired,
+      `SELECT jobs.id AS job, members.attempt_id AS attempt, jobs.project_id AS project, jobs.kind, jobs.state, jobs.desired, jobs.expires_at,
          json_group_array(leases.worker_id) AS workers, min(leases.acquired_at) AS started_at,
          (SELECT max(committed_at) FROM checkpoints WHERE checkpoints.job_id = jobs.id) AS committed_at,
          (SELECT json_group_array(decided_at) FROM preemptions WHERE victim_job = jobs.id) AS preempted_at
@@ -81,7 +82,7 @@ export class SharingSnapshots {
       ["RESERVED", "PROVISIONING", "STAGING", "RUNNING"].includes(row.state);
     const workload = this.#workloads.has(kind) ? this.#workloads.of({ kind }) : null;
     return {
-      ...{ job, attempt, project, startedAt },
+      ...{ job, attempt, project, startedAt, endsAt: row.expires_at },
       priority: priorityOf(workload?.jobClass ?? "train", 0),
       // One of several gangs goes by its job's own word alone, and what a newer release began by that release's.
       isPreemptible: isMovable && workload?.hasSeveralGangs === false,
