@@ -14,7 +14,6 @@ import { digestsOf } from "./tests/digests.ts";
 import { SHARING } from "./tests/group-files.ts";
 import { joinPackages } from "./tests/join-packages.ts";
 import { leasingTests } from "./tests/leasing-tests.ts";
-import { readSourceTree } from "./tests/read-source-tree.ts";
 import {
   filesOfTier,
   HELP,
@@ -29,6 +28,7 @@ import { readRecordedCosts, writeRecordedCosts } from "./tests/recorded-costs.ts
 import { describeRun, evaluateRun } from "./tests/report-run.ts";
 import { commitOf, costsOfTiers, recordRun, thisMachine } from "./tests/run-record.ts";
 import { runTests, type TierFiles, type TierOutcome } from "./tests/run-tests.ts";
+import { readSourceTree } from "./tests/sight/read-source-tree.ts";
 import { testFiles } from "./tests/test-files.ts";
 import { type Tier, TIERS } from "./tests/tier.ts";
 import { TestBundle } from "./tests/test-bundle.ts";
@@ -58,7 +58,7 @@ owner("making the engines and the bundle");
 
 const chosen = await chooseFiles(options);
 const tree = await readSourceTree(repository);
-const digests = await digestsOf(chosen, repository, tree);
+const digests = digestsOf(chosen, repository, tree);
 const cached = new Map<string, Verdict>();
 if (!options.isFresh)
   for (const file of TIERS.flatMap((tier) => filesOfTier(chosen, tier, options.tier))) {

@@ -7,6 +7,7 @@ import { makeCertificate } from "@resontech/house/make-certificate";
 import t from "tap";
 import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
 import { freePort } from "@resontech/house/free-port";
+import { shippedPages } from "./helper/shipped-pages.ts";
 
 const ROOM = join(import.meta.dirname, "..");
 
@@ -15,7 +16,10 @@ t.setTimeout(600_000);
 t.test(
   "a person who is signed in sees a changed component without loading the page anew",
   async (t) => {
-    const running = await RunningCoordinator.create({ identity: true, dashboard: true });
+    const running = await RunningCoordinator.create({
+      identity: true,
+      dashboardDir: shippedPages(),
+    });
     t.teardown(() => running[Symbol.asyncDispose]());
     const folder = t.testdir({ room: {} });
     const room = join(folder, "room");

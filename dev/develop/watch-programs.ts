@@ -1,6 +1,6 @@
 /** Programs of a part from this tree, compiled whenever one of their sources changes. */
 import { join } from "node:path";
-import { compileOptions } from "@resontech/airgap/programs";
+import { compileOptions } from "@resontech/airgap/compile-options";
 import { type BuildContext, context } from "esbuild";
 
 /** A change that touches several programs, or several files, is one change. */

@@ -1,6 +1,6 @@
 import t from "tap";
 import { HELP, PROGRAMS, readDevelopOptions } from "../develop/options.ts";
-import { programSource } from "@resontech/airgap/programs";
+import { programSource } from "@resontech/airgap/shipped-sources";
 
 t.test(
   "unless something is said, it is the coordinator of the appliance that a try left",

@@ -3,17 +3,18 @@ import { join } from "node:path";
 import t from "tap";
 import { leasingTests } from "../tests/leasing-tests.ts";
 
-const imports = new Map([
+const imports: [string, string[]][] = [
   ["a/test/signs-in.engines.test.ts", ["a/test/helper/house.ts"]],
   ["a/test/helper/house.ts", ["house/src/keycloak/running-keycloak.ts"]],
   ["house/src/keycloak/running-keycloak.ts", ["house/src/pool-client.ts"]],
   ["a/test/decides.test.ts", ["a/src/a.ts"]],
   ["acceptance/test/people.test.ts", ["a/test/helper/house.ts"]],
-]);
+];
+const sources = new Map(imports.map(([file, imported]) => [file, { imports: imported }]));
 
 t.test("a test leases a Keycloak where it reaches the pool's client", async (t) => {
   t.same(
-    [...leasingTests([...imports.keys()], { imports })],
+    [...leasingTests([...sources.keys()], { sources })],
     [
       ...["a/test/signs-in.engines.test.ts", "a/test/helper/house.ts"],
       ...["house/src/keycloak/running-keycloak.ts"],

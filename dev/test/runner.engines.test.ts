@@ -224,24 +224,3 @@ setTimeout(() => process.kill(process.pid, "SIGKILL"), 500);`;
 function isAlive(pid: string): boolean {
   return spawnSync("kill", ["-0", pid]).status === 0;
 }
-
-t.test("a digest follows every byte that a test can see, and nothing else", async (t) => {
-  const dir = folder(t);
-  const { roomDigests } = await import("../tests/digests.ts");
-  execFileSync("git", ["init", "-q", dir]);
-  mkdirSync(join(dir, "audit"));
-  mkdirSync(join(dir, "cli"));
-  writeFileSync(join(dir, "audit", "a.ts"), "1");
-  writeFileSync(join(dir, "cli", "b.ts"), "2");
-  writeFileSync(join(dir, ".gitignore"), "out\n");
-  const before = await roomDigests(dir);
-  t.same([...before.keys()].sort(), [".", "audit", "cli", "what ships"]);
-  writeFileSync(join(dir, "audit", "out"), "ignored");
-  t.same(await roomDigests(dir), before);
-  writeFileSync(join(dir, "audit", "a.ts"), "3");
-  const after = await roomDigests(dir);
-  t.not(after.get("audit"), before.get("audit"));
-  t.equal(after.get("cli"), before.get("cli"));
-  writeFileSync(join(dir, "cli", "new.ts"), "4");
-  t.not((await roomDigests(dir)).get("cli"), before.get("cli"), "a file that git does not know");
-});

@@ -1,9 +1,9 @@
-/** Reads what {@link reachedTests} decides on: git's word on what changed, and the tree of sources. */
+/** Which tests a change can reach: by git's word on what changed, and by what each test sees. */
 import { runChild } from "@resontech/house/run-child";
-import { reachedTests } from "./reached-tests.ts";
-import { readSourceTree } from "./read-source-tree.ts";
+import { readSourceTree } from "./sight/read-source-tree.ts";
+import { sightsOf } from "./sight/sight.ts";
 
-/** Tests that the difference between `revision` and the working tree reaches, files that git does not know yet included. */
+/** Tests that see anything of the difference between `revision` and the working tree, files that git does not know yet included; in the order of `tests`. */
 export async function testsReachedSince(
   revision: string,
   repository: string,
@@ -11,13 +11,11 @@ export async function testsReachedSince(
 ): Promise<string[]> {
   const git = (...args: string[]): Promise<string> =>
     runChild("git", args, { cwd: repository, quiet: true });
-  const changed = (
+  const differing = (
     await git("diff", "--name-only", "--no-renames", "-z", "--end-of-options", revision, "--")
   ).split("\0");
   const untracked = (await git("ls-files", "--others", "--exclude-standard", "-z")).split("\0");
-  return reachedTests({
-    ...(await readSourceTree(repository)),
-    changed: [...changed, ...untracked].filter((file) => file !== ""),
-    tests,
-  });
+  const changed = [...differing, ...untracked].filter((file) => file !== "");
+  const sights = sightsOf(tests, await readSourceTree(repository, changed));
+  return tests.filter((test) => changed.some((file) => sights.get(test)!.has(file)));
 }

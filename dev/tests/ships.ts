@@ -6,6 +6,7 @@ export function ships(file: string): boolean {
   if (file.startsWith(RUNBOOKS)) return true;
   return (
     !/^(?:parts\/)?[^/]+\/test\//.test(file) &&
-    !/^(?:acceptance|house|proofs|docs|examples)\//.test(file)
+    !/^(?:acceptance|house|proofs|docs|examples|dev|\.ci)\//.test(file) &&
+    !/^(?:(?:parts\/)?[^/]+\/)?[A-Z]+\.md$/.test(file)
   );
 }

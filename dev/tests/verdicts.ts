@@ -1,5 +1,5 @@
 /**
- * Which test files passed on these very bytes, on this machine: they need not run again. A file's bytes are those of every room that it can see, of the
+ * Which test files passed on these very bytes, on this machine: they need not run again. A file's bytes are those of every file that it can see, of the
  * runner, of all locked packages, and of the host's own.
  */
 import { readFileSync } from "node:fs";

@@ -63,6 +63,14 @@ t.test("programs hold the name of their schema set, and compute it at no start",
     t.match(codeOf(name), `SCHEMA_SHA256 = "${SCHEMA_SHA256}"`, name);
 });
 
+t.test("programs that decide hold the policies beside them, judged", async (t) => {
+  const printed = execFileSync("sh", ["-c", "LC_ALL=C sha256sum * | sha256sum"], {
+    ...{ cwd: join(app, "policies", "cedar"), encoding: "utf8" },
+  });
+  for (const name of ["coordinator", "policy-trial"])
+    t.match(codeOf(name), `JUDGED_AT_BUILD = { "sha256": "${printed.slice(0, 64)}"`, name);
+});
+
 t.test(
   "the verifier ships as a page as well, whose policy allows its own script and style alone",
   async (t) => {

@@ -12,6 +12,7 @@ import {
   uploadPredictor,
 } from "@resontech/coordinator/testing/workspace";
 import type { ScriptedAgent } from "@resontech/coordinator/testing/scripted-agent";
+import { shippedPages } from "./shipped-pages.ts";
 
 /** Most houses have no Prometheus. A test that wants curves answers these routes itself. */
 const USE = /\/api\/(?:(?:(?:inference\/)?jobs|nodes)\/[^/]+\/)?use(?:\?|$)/;
@@ -51,7 +52,7 @@ export class DashboardHouse implements AsyncDisposable {
     await using stack = new AsyncDisposableStack();
     const running = stack.use(
       await RunningCoordinator.create({
-        ...{ identity: true, dashboard: true },
+        ...{ identity: true, dashboardDir: shippedPages() },
         ...more,
         ...(idleS === undefined ? {} : { idleS }),
         ...(gatewaySha256 === undefined ? {} : { gatewaySha256 }),

@@ -1,15 +1,14 @@
 import {
   preparsePolicySet,
   preparseSchema,
-  type SchemaJson,
-  schemaToJson,
   statefulIsAuthorized,
-  validate,
 } from "@cedar-policy/cedar-wasm/nodejs";
-import { KEY_SCOPES, type KeyScope } from "@resontech/contracts/http-identity";
-import { type Action, ACTIONS, STAND_INS } from "./actions.ts";
-import { type ContextMember, CONTEXT_MEMBERS, contextMembersRead } from "./context-members.ts";
-import { parsePolicies, type Policy, type Refusal } from "./parse-policies.ts";
+import type { KeyScope } from "@resontech/contracts/http-identity";
+import { type ActionRules, actionRules, contextMembersOf } from "./action-rules.ts";
+import type { Action } from "./actions.ts";
+import { asSet, judgePolicies, type JudgedPolicies } from "./judge-policies.ts";
+import { JUDGED_AT_BUILD } from "./judged-at-build.ts";
+import type { Refusal } from "./parse-policies.ts";
 import { digestOf, type PolicyFiles, PolicySetInvalid, SCHEMA_FILE } from "./policy-files.ts";
 import {
   type PrincipalClass,
@@ -17,7 +16,6 @@ import {
   type AuthorizationRequest,
 } from "./authorization-request.ts";
 import { REFUSAL_CODES } from "./refusals.ts";
-import { RESOURCES } from "./resources.ts";
 
 /** @property isGranted some permit would allow it, were it not for the forbids in `by`; `by`: ids of what decided */
 export type Answer = { isAllowed: boolean; isGranted: boolean; by: readonly string[] };
@@ -45,27 +43,27 @@ export class PolicySet {
   readonly #context: ReadonlySet<string>;
   readonly #answers = new Map<string, Answer>();
 
-  /** @throws PolicySetInvalid for a set that is not well formed, or that leaves an action without a rule */
-  static load(files: PolicyFiles): PolicySet {
-    return new PolicySet(files);
+  /**
+   * @param known a set that was judged before: these files are, unless they are the very ones
+   * @throws PolicySetInvalid for a set that is not well formed, or that leaves an action without a rule
+   */
+  static load(files: PolicyFiles, known: JudgedPolicies | null = JUDGED_AT_BUILD): PolicySet {
+    const sha256 = digestOf(files);
+    return new PolicySet(files, known?.sha256 === sha256 ? known : judgePolicies(files));
   }
 
-  private constructor(files: PolicyFiles) {
+  private constructor(files: PolicyFiles, { sha256, policies, schema }: JudgedPolicies) {
     this.files = files;
-    this.sha256 = digestOf(files);
-    const policies = parsePolicies(files);
-    const schema = files.get(SCHEMA_FILE)!;
-    const parsed = schemaOf(schema);
-    this.#actions = actionRules(parsed, policies);
-    this.#context = contextMembersOf(parsed);
-    requireValid(schema, policies);
+    this.sha256 = sha256;
+    this.#actions = actionRules(schema, policies);
+    this.#context = contextMembersOf(schema);
     this.policies = policies.map(({ id, file, json: { effect } }) => ({ id, file, effect }));
     this.#refusals = new Map(
       policies.flatMap(({ id, refusal }) => (refusal === null ? [] : [[id, refusal] as const])),
     );
     // The engine keeps what it parsed by name; a set never changes under its digest.
     const permits = policies.filter(({ refusal }) => refusal === null);
-    requireParsed(SCHEMA_FILE, preparseSchema(this.sha256, schema));
+    requireParsed(SCHEMA_FILE, preparseSchema(this.sha256, files.get(SCHEMA_FILE)!));
     requireParsed("policies", preparsePolicySet(this.sha256, asSet(policies)));
     requireParsed("policies", preparsePolicySet(this.#permitsName, asSet(permits)));
   }
@@ -149,100 +147,7 @@ export class PolicySet {
   }
 }
 
-/** @property decidedAs the action that the set has rules for: itself, or its stand-in */
-type ActionRules = {
-  decidedAs: Action;
-  callers: ReadonlySet<string>;
-  scope: KeyScope | null;
-  reads: ReadonlySet<ContextMember>;
-};
-type Schema = SchemaJson<string>[string];
-
-function schemaOf(text: string): Schema {
-  const parsed = schemaToJson(text);
-  if (parsed.type === "failure")
-    throw new PolicySetInvalid(SCHEMA_FILE, parsed.errors.map(({ message }) => message).join("; "));
-  const { "": schema, ...others } = parsed.json;
-  if (schema === undefined || Object.keys(others).length > 0)
-    throw new PolicySetInvalid(SCHEMA_FILE, "has namespaces; everything stands in none");
-  return schema;
-}
-
-/** @throws PolicySetInvalid unless the schema's actions are ours, on the same kinds of row, each with a permit */
-function actionRules(schema: Schema, policies: readonly Policy[]): Map<string, ActionRules> {
-  const known: ReadonlyMap<string, string> = new Map(
-    Object.entries(ACTIONS).map(([action, kind]) => [action, RESOURCES[kind].type]),
-  );
-  const asked = Object.entries(schema.actions).filter(
-    ([, { appliesTo }]) => appliesTo !== undefined && appliesTo.principalTypes.length > 0,
-  );
-  const isAsked = (action: string) => asked.some(([name]) => name === action);
-  const missing = [...known.keys()].find(
-    (action) => !isAsked(action) && !isAsked(STAND_INS[action as Action] ?? action),
-  );
-  if (missing !== undefined) throw new PolicySetInvalid(SCHEMA_FILE, `has no action ${missing}`);
-  const rules = new Map(
-    asked.map(([action, { appliesTo }]) => {
-      const type = known.get(action);
-      if (type === undefined)
-        throw new PolicySetInvalid(SCHEMA_FILE, `has an action ${action}, which nobody asks for`);
-      if (appliesTo?.resourceTypes.join() !== type)
-        throw new PolicySetInvalid(SCHEMA_FILE, `${action} is done to ${type} and to nothing else`);
-      const groups = groupsOf(schema, action);
-      const its = policies.filter(({ json }) => concerns(json.action, groups));
-      if (!its.some(({ refusal }) => refusal === null))
-        throw new PolicySetInvalid("policies", `no policy permits anybody ${action}`);
-      const rules: ActionRules = {
-        decidedAs: action as Action,
-        callers: new Set(appliesTo.principalTypes),
-        scope: KEY_SCOPES.find((scope) => groups.has(scope)) ?? null,
-        reads: new Set(its.flatMap(({ json }) => [...contextMembersRead(json)])),
-      };
-      return [action, rules];
-    }),
-  );
-  for (const [action, standIn] of Object.entries(STAND_INS))
-    if (!rules.has(action)) rules.set(action, rules.get(standIn)!);
-  return rules;
-}
-
-/** Names of what the schema tells of the moment; a type of another name is one that this release wrote, with all of them. */
-function contextMembersOf({ commonTypes }: Schema): ReadonlySet<string> {
-  const told = commonTypes?.["Circumstances"];
-  const isRecord = told !== undefined && "attributes" in told && told.attributes !== undefined;
-  return new Set(isRecord ? Object.keys(told.attributes) : CONTEXT_MEMBERS);
-}
-
-/** The action itself and every group that it stands in. */
-function groupsOf(schema: Schema, action: string, found = new Set<string>()): Set<string> {
-  if (found.has(action)) return found;
-  found.add(action);
-  for (const { id } of schema.actions[action]?.memberOf ?? []) groupsOf(schema, id, found);
-  return found;
-}
-
-function concerns(scope: Policy["json"]["action"], groups: ReadonlySet<string>): boolean {
-  if (scope.op === "All") return true;
-  const named = "entities" in scope ? scope.entities : "entity" in scope ? [scope.entity] : [];
-  return named.some((uid) => groups.has("__entity" in uid ? uid.__entity.id : uid.id));
-}
-
-/** Warnings as well: a condition that can never be true is a mistake. @throws PolicySetInvalid */
-function requireValid(schema: string, policies: readonly Policy[]): void {
-  const judged = validate({ schema, policies: asSet(policies) });
-  if (judged.type === "failure")
-    throw new PolicySetInvalid("policies", judged.errors.map(({ message }) => message).join("; "));
-  const [first] = [...judged.validationErrors, ...judged.validationWarnings];
-  if (first === undefined) return;
-  const file = policies.find(({ id }) => id === first.policyId)?.file ?? "policies";
-  throw new PolicySetInvalid(file, `${first.policyId}: ${first.error.message}`);
-}
-
 function requireParsed(file: string, parsed: ReturnType<typeof preparsePolicySet>): void {
   if (parsed.type === "failure")
     throw new PolicySetInvalid(file, parsed.errors.map(({ message }) => message).join("; "));
-}
-
-function asSet(policies: readonly Policy[]): { staticPolicies: Record<string, string> } {
-  return { staticPolicies: Object.fromEntries(policies.map(({ id, text }) => [id, text])) };
 }

@@ -8,9 +8,11 @@ import {
   PolicySetInvalid,
   readPolicyFiles,
 } from "../../src/authorization/policy-files.ts";
+import { JUDGED_AT_BUILD } from "../../build/judged-policies.ts";
+import type { JudgedPolicies } from "../../src/authorization/judge-policies.ts";
 import { PolicySet } from "../../src/authorization/policy-set.ts";
 import { KEY_SCOPES } from "@resontech/contracts/http-identity";
-import type { Action } from "../../src/authorization/actions.ts";
+import { type Action, ACTIONS } from "../../src/authorization/actions.ts";
 import { cedarPrincipalOf } from "../../src/authorization/cedar-principal.ts";
 import type { Caller } from "../../src/authorization/caller.ts";
 import { decideBy } from "../../src/authorization/decide.ts";
@@ -59,6 +61,32 @@ t.test("a set of the release before loads, and decides as it did", async (t) => 
 t.test("any change makes another set, and the order of files none", async (t) => {
   t.not(digestOf(changed("jobs.cedar", "// Jobs", "// jobs")), digestOf(files));
   t.equal(digestOf(policyFilesOf([...files].reverse())), digestOf(files));
+});
+
+t.test("what was judged at build holds for the very files, and for no others", async (t) => {
+  const known = JSON.parse(JSON.stringify(JUDGED_AT_BUILD)) as JudgedPolicies;
+  const [own, built] = [PolicySet.load(files, null), PolicySet.load(files, known)];
+  t.equal(built.sha256, own.sha256);
+  t.same(built.policies, own.policies);
+  for (const action of Object.keys(ACTIONS) as Action[]) {
+    t.equal(built.scopeOf(action), own.scopeOf(action), action);
+    for (const caller of [inProject("project-lead"), onAppliance("platform-admin")]) {
+      const of = (set: PolicySet) =>
+        decideBy(set, cedarPrincipalOf(signedIn(caller, 1), {}), action, "rows");
+      t.same(of(built), of(own), action);
+    }
+  }
+  const other = changed("jobs.cedar", "// Jobs", "// jobs");
+  t.equal(PolicySet.load(other, known).sha256, digestOf(other));
+  t.throws(() => PolicySet.load(added("permit (principal,"), known), {
+    code: "policy_set_invalid",
+  });
+  const without: JudgedPolicies = { ...known, policies: known.policies.slice(1) };
+  t.equal(
+    PolicySet.load(other, without).policies.length,
+    own.policies.length,
+    "of other files nothing is taken",
+  );
 });
 
 t.test("a set that is broken, or that leaves something open, is refused", async () => {

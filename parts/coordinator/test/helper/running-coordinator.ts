@@ -98,7 +98,7 @@ export class RunningCoordinator implements AsyncDisposable {
 
   /**
    * @param options.identity people may have sessions; no Keycloak answers, so that a session is never asked after
-   * @param options.dashboard with its pages as they ship
+   * @param options.dashboardDir pages that it gives out
    * @param options.idleS seconds without input after which a person is signed out
    * @param options.vault with a real vault, so that entries are found by the values that they keep sealed
    * @param options.downloadsDir what it gives out for laptops
@@ -110,7 +110,7 @@ export class RunningCoordinator implements AsyncDisposable {
     options: {
       vault?: boolean;
       identity?: boolean;
-      dashboard?: boolean;
+      dashboardDir?: string;
       front?: boolean;
       idleS?: number;
       downloadsDir?: string;
@@ -199,7 +199,7 @@ export class RunningCoordinator implements AsyncDisposable {
       logLevel: "info",
     };
     const { rootCertFile, intermediateCertFile, intermediateKeyFile } = ca;
-    if (options.dashboard === true) config.dashboardDir = join(dirname(SERVER), "dashboard");
+    if (options.dashboardDir !== undefined) config.dashboardDir = options.dashboardDir;
     if (options.gatewaySha256 !== undefined) {
       mkdirSync(join(dir, "routes"), { mode: 0o750 });
       config.inference = {

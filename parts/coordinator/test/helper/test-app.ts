@@ -55,7 +55,7 @@ export const TEST_IMAGE: JobImage = {
 export const SERVE_IMAGE: JobImage = {
   ...{ profile: "serve-cpu", sizeBytes: 1, pythonVersion: "3.11.2" },
   reference: `localhost:5000/resontech/serve-cpu@sha256:${"1".repeat(64)}`,
-  packages: { xllamacpp: "2026.10.11549" },
+  packages: { xllamacpp: "2026.10.11549", numpy: "2.4.6", tokenizers: "0.23.3" },
 };
 
 export type IdentityParts = SignInParts & {

@@ -5,7 +5,9 @@ import { get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { EmbeddingsSpec } from "@resontech/contracts/embeddings-spec";
 import type { LlamaSpec } from "@resontech/contracts/llama-spec";
+import { embeddingsPython } from "@resontech/house/embeddings-python";
 import { llamaPython } from "@resontech/house/llama-python";
 import type { PredictorSpec } from "@resontech/contracts/predictor-spec";
 import { pino } from "pino";
@@ -16,9 +18,11 @@ import type { RunningCoordinator } from "@resontech/coordinator/testing/running-
 import { ECHO_SCRIPT } from "@resontech/coordinator/testing/workspace";
 import type { ScriptedAgent } from "@resontech/coordinator/testing/scripted-agent";
 import { openServing } from "../../src/open-serving.ts";
+import { startEmbeddings } from "./embeddings-replica.ts";
 import { startLlama } from "./llama-replica.ts";
 import { noWayOut } from "./no-way-out.ts";
 import { freePort, freePorts } from "@resontech/house/free-port";
+import { untilFound } from "@resontech/house/until-found";
 
 const HOST = "127.0.0.1";
 const RUNNERS = join(import.meta.dirname, "..", "..", "..", "agent", "runners");
@@ -109,6 +113,20 @@ export class TestGateway implements AsyncDisposable {
       const replica = startLlama(python, mkdtempSync(join(this.#dir, "replica-")), said);
       this.#cleanup.use(replica);
       await replica.ready();
+    });
+  }
+
+  /** The same of a deployment that embeds texts: a small real model answers. */
+  async answerEmbeddings(agent: ScriptedAgent, deployment: string): Promise<void> {
+    const { python, model } = await embeddingsPython();
+    await this.#bringUp(agent, deployment, async (spec, port) => {
+      const { name } = JSON.parse(spec) as EmbeddingsSpec;
+      const root = mkdtempSync(join(this.#dir, "replica-"));
+      const replica = startEmbeddings(python, root, { name, folder: model, port });
+      this.#cleanup.defer(() => replica.end());
+      await untilFound("a replica that embeds", () =>
+        replica.told().some(({ kind }) => kind === "ready"),
+      );
     });
   }
 
