@@ -60,8 +60,13 @@ export class SharingSnapshots {
       now,
       shares: this.#shares.all(),
       used: this.#usedAt(now),
-      running: this.#gangs.all().map((row) => this.#gang(row)),
+      running: this.running(),
     };
+  }
+
+  /** All that hold workers and were not asked to go. */
+  running(): RunningGang[] {
+    return this.#gangs.all().map((row) => this.#gang(row));
   }
 
   /** Workers that were taken back, by id, with the job that each is kept for. */
