@@ -6,11 +6,13 @@ import { Nullable } from "../nullable.ts";
 import { operatorRoute } from "./operator-route.ts";
 
 const MAX_WORKERS = 1_000_000;
+/** What changes stands in one entry of the log. */
+const MOST_MODELS = 16;
 /** Workers by model, as `GET /api/gpu-catalog` names it, or `cpu`. */
 const Amounts = Type.Record(
   Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,63}$" }),
   Type.Integer({ minimum: 0, maximum: MAX_WORKERS }),
-  { maxProperties: 64, additionalProperties: false },
+  { maxProperties: MOST_MODELS, additionalProperties: false },
 );
 const Weight = Type.Number({ minimum: 0.01, maximum: 1_000 });
 

@@ -135,6 +135,12 @@ t.test("shares are set in part, on record, and never beyond what stands above th
   const limited = await ask(app, "share-set", { id: project, limit: { cpu: 8 } });
   t.match(limited.body, { guarantee: { h100: 2 }, limit: { cpu: 8 }, weight: 2 }, "the rest stays");
 
+  const isAnySet = database.read.prepare("SELECT count(*) FROM shares").pluck();
+  await ask(app, "share-set", { id: "o_own", limit: { cpu: 9 } });
+  t.equal(isAnySet.get(), 2);
+  await ask(app, "share-set", { id: "o_own", limit: {} });
+  t.equal(isAnySet.get(), 1, "a share that says nothing is none");
+
   const over = await ask(app, "share-set", { id: "o_own", guarantee: { h100: 1 } });
   t.match(over, {
     status: 400,

@@ -293,6 +293,22 @@ async function stores(pair: {
   }
 }
 
+t.test("the operator guarantees a project workers, and looks at who has what", async (t) => {
+  const { projects } = await coordinator.control("project-list");
+  const { project: id } = projects[0]!;
+  t.match(await coordinator.control("share-set", { id, guarantee: { cpu: 1 }, weight: 2 }), {
+    ...{ id, kind: "project", guarantee: { cpu: 1 }, limit: {}, weight: 2 },
+  });
+  const { shares } = await coordinator.control("share-list");
+  t.match(
+    shares.find((share) => share.id === id),
+    { guarantee: { cpu: 1 }, held: {} },
+  );
+  t.match(await coordinator.control("share-set", { id, guarantee: {}, weight: 1 }), {
+    guarantee: {},
+  });
+});
+
 t.test("a group gives a role in a project, or asks for one of the whole appliance", async (t) => {
   const [project, group] = [alice.project, "corp/doctors"];
   t.match(await coordinator.control("group-map", { group, project, role: "researcher" }), {

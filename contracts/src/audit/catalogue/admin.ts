@@ -13,7 +13,7 @@ export const MAX_MEASURED_FILES = 48;
 const ReleasePath = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9@._+/-]{0,127}$" });
 
 /** How many of each model, in the order of their names. */
-const Workers = Type.Array(Type.Object({ model: Code, workers: Count }, closed), { maxItems: 64 });
+const Workers = Type.Array(Type.Object({ model: Code, workers: Count }, closed), { maxItems: 16 });
 
 /** Of the appliance itself. */
 const Hostname = Type.String({ pattern: "^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$" });

@@ -29,6 +29,7 @@ export class ShareTable {
   readonly #isSet;
   readonly #tree;
   readonly #write;
+  readonly #remove;
   readonly #holdings;
   readonly #held;
 
@@ -49,6 +50,7 @@ export class ShareTable {
       `INSERT INTO shares (id, guarantee, limits, weight, changed_at) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (id) DO UPDATE SET guarantee = excluded.guarantee, limits = excluded.limits, weight = excluded.weight, changed_at = excluded.changed_at`,
     );
+    this.#remove = db.prepare<[string]>("DELETE FROM shares WHERE id = ?");
     this.#holdings = db.prepare<[number], Holding>(
       `SELECT project_id AS project, model, held_from AS "from", held_until AS until FROM holdings
        WHERE held_until IS NULL OR held_until > ?`,
@@ -108,10 +110,14 @@ export class ShareTable {
   set(id: string, change: ShareChange): ReturnType<typeof overGuaranteed> {
     const share = this.all().find((one) => one.id === id)!;
     const { guarantee = share.guarantee, limit = share.limit, weight = share.weight } = change;
-    this.#write.run(
-      ...([id, JSON.stringify(guarantee), JSON.stringify(limit)] as const),
-      ...([weight, this.#clock.now()] as const),
-    );
+    const isSet = [guarantee, limit].some((amounts) => Object.keys(amounts).length > 0);
+    // One that says nothing is none: without any all is lent in order of arrival again.
+    if (!isSet && weight === 1) this.#remove.run(id);
+    else
+      this.#write.run(
+        ...([id, JSON.stringify(guarantee), JSON.stringify(limit)] as const),
+        ...([weight, this.#clock.now()] as const),
+      );
     this.#signal.raise("shares-set");
     return overGuaranteed(this.all());
   }
