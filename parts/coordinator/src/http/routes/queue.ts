@@ -4,7 +4,7 @@ import { QueueQuery, QueueReply } from "@resontech/contracts/http-queue";
 import type { ReadHandle } from "../../db/open-database.ts";
 import type { QueuedJobView, QueueViews } from "../../kernel/queue-views.ts";
 import { authorize } from "../authorization.ts";
-import { callerOfRequest } from "../authentication.ts";
+import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
 import { instant } from "../decisions/job-replies.ts";
 import { inProject } from "../in-project.ts";
 import { responses } from "../responses.ts";
