@@ -55,7 +55,7 @@ export function addShareCommands(
       if (json) print(printedAnswer("share-set", share));
       else
         say(
-          `${share.id}: ${words(share.guarantee)} guaranteed, ${words(share.limit, "no")} limit, weight ${share.weight}`,
+          `${share.id}: ${words(share.guarantee, "nothing")} guaranteed, ${words(share.limit, "no")} limit, weight ${share.weight}`,
         );
     });
 }

@@ -279,13 +279,16 @@ t.test("what a member uses is told with beats, and its memory's climb between th
   });
   const memory = told.map(({ memoryKib, row }) => (memoryKib?.[row] ?? 0) / 1024);
   t.ok(memory.length >= 2, `told ${memory.length} times`);
+  // A look may meet a member while the kernel clears what it killed: memory falls from its top then.
+  const top = memory.indexOf(Math.max(...memory));
+  const climb = memory.slice(0, top + 1);
   t.same(
-    memory,
-    memory.toSorted((a, b) => a - b),
-    "it only grew",
+    climb,
+    climb.toSorted((a, b) => a - b),
+    "it only grew until its top",
   );
-  t.ok((memory.at(-1) ?? 0) > 48, `${memory.join(", ")} MiB of 96`);
-  const last = told.at(-1)!;
+  t.ok((memory[top] ?? 0) > 48, `${memory.join(", ")} MiB of 96`);
+  const last = told[top]!;
   t.equal(last.memoryLimitMib?.[last.row], 96);
   for (const column of ["cpuMs", "memoryPeakKib", "networkReceivedKib"] as const)
     t.ok(Number.isInteger(last[column]?.[last.row]), `${column} is told`);

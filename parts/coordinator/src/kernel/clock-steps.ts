@@ -103,6 +103,12 @@ export function moveTimes(db: WriteHandle, meta: Meta, stepMs: number): void {
     "state NOT IN ('RELEASED', 'QUARANTINED')",
   );
   move("leases", ["acquired_at", "used_from", "used_until"], "released_at IS NULL");
+  // Of those that nothing hangs on any more the time is a record.
+  move(
+    "preemptions",
+    ["decided_at", "kept_until"],
+    "EXISTS (SELECT 1 FROM jobs WHERE jobs.id IN (preemptions.job_id, preemptions.victim_job) AND ended_at IS NULL)",
+  );
   move("uploads", ["opened_at"], "state IN ('OPEN', 'COMPLETING')");
   move("join_tokens", ["created_at", "expires_at"], "used_at IS NULL");
   move("audit_outbox", ["created_at"], "true");

@@ -1,5 +1,6 @@
 /** Two projects share two workers: who borrowed gives back, and goes on from what it committed. */
 import t from "tap";
+import { moveTimes } from "../../src/kernel/clock-steps.ts";
 import { KernelWorld } from "./kernel-world.ts";
 import { SimAgent } from "./sim-agent.ts";
 
@@ -87,6 +88,26 @@ t.test(
     await cycle();
     await work(3);
     t.equal(state(victim) === "QUEUED", false, "it has its turn once something is free");
+  },
+);
+
+t.test(
+  "a step of the clock neither frees what is kept for a job, nor keeps it for longer",
+  async (t) => {
+    const { world, submit, cycle } = await sharedWorld();
+    t.teardown(() => world[Symbol.dispose]());
+    await submit("one", "project-a");
+    await submit("two", "project-a");
+    await cycle();
+    await submit("three", "project-b");
+    await cycle();
+    const times = () =>
+      world.all<{ d: number; k: number }>(
+        "SELECT decided_at AS d, kept_until AS k FROM preemptions",
+      );
+    const [{ d, k }] = times() as [{ d: number; k: number }];
+    moveTimes(world.parts.db, world.parts.meta, -3_600_000);
+    t.same(times(), [{ d: d - 3_600_000, k: k - 3_600_000 }]);
   },
 );
 

@@ -112,7 +112,10 @@ class Cycle {
     const amounts = chosen === null ? this.#demandOf(gang) : amountsOf(chosen.workers);
     const over = this.#ledger.limitOver(gang.project, amounts);
     if (over !== null) {
-      this.#wait(gang, `its project may hold at most ${over.limit} workers of ${over.model}`);
+      this.#wait(
+        gang,
+        `${over.id === gang.project ? "its project" : "what stands above its project"} may hold at most ${over.limit} workers of ${over.model}`,
+      );
       return;
     }
     if (chosen !== null) {
