@@ -23,7 +23,9 @@ export type Waiting = { place: number | null; job: JobRow };
 export function addQueueCommand(program: Command, { say, table }: Shell): void {
   program
     .command("queue")
-    .description("jobs that wait, the first in line first, what each waits for, and when it is expected to start")
+    .description(
+      "jobs that wait, the first in line first, what each waits for, and when it is expected to start",
+    )
     .addOption(projectFilter())
     .option("--json", "one JSON line for each job, with its place", false)
     .addHelpText(

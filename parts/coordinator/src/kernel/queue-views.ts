@@ -44,12 +44,15 @@ export class QueueViews {
 
   /** Those that start first stand first, then those of which nobody knows, by arrival; what is held stands last. */
   of(reach: RowFilter, project?: string): QueuedJobView[] {
-    const { sql, values } = whereOf(reach, { projectId: "jobs.project_id", userId: "jobs.user_id" });
+    const { sql, values } = whereOf(reach, {
+      projectId: "jobs.project_id",
+      userId: "jobs.user_id",
+    });
     const rows = this.#db
       .prepare<string[], Row>(
-        `SELECT jobs.id, jobs.name, jobs.project_id AS projectId, username AS owner, kind, state, state_since AS since, waiting_for AS waitingFor
+        `SELECT jobs.id, jobs.name, jobs.project_id AS projectId, username AS owner, jobs.kind, jobs.state, state_since AS since, waiting_for AS waitingFor
          FROM jobs JOIN users ON users.id = jobs.user_id
-         WHERE state IN ('QUEUED', 'HELD') AND ended_at IS NULL AND (${sql})${project === undefined ? "" : " AND jobs.project_id = ?"}
+         WHERE jobs.state IN ('QUEUED', 'HELD') AND ended_at IS NULL AND (${sql})${project === undefined ? "" : " AND jobs.project_id = ?"}
          ORDER BY sequence`,
       )
       .all(...values, ...(project === undefined ? [] : [project]));

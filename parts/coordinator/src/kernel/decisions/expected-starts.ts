@@ -58,6 +58,12 @@ export function expectedStarts(
       begin(job, ids, at + MAKES_WAY_MS);
     }
     const ends = held.flatMap(({ endsAt }) => (endsAt === null ? [] : [endsAt]));
+    // Those that let go already are gone soon, whatever they stated.
+    if (
+      moment === 0 &&
+      workers.some(({ id, isFree, keptFor }) => !taken.has(id) && (!isFree || keptFor !== null))
+    )
+      ends.push(now + MAKES_WAY_MS);
     knowsNoEnd = ends.length === 0;
     if (knowsNoEnd) break;
     const next = Math.max(at, Math.min(...ends));

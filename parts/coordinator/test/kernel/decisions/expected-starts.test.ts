@@ -26,7 +26,12 @@ const holds = (job: string, workers: number[], minutes: number | null): RunningG
   ...{ workers: workers.map((n) => `a-${n}`), startedAt: 0, committedAt: 0, preemptedAt: [] },
   endsAt: minutes === null ? null : NOW + minutes * MINUTE,
 });
-const on = (count: number, gangs: WaitingGang[], running: RunningGang[]) => {
+const on = (
+  count: number,
+  gangs: WaitingGang[],
+  running: RunningGang[],
+  lettingGo: readonly string[] = [],
+) => {
   const held = new Set(running.flatMap(({ workers }) => workers));
   const snapshot: Snapshot = {
     ...{ gangs, nodes: [node] },
@@ -38,7 +43,7 @@ const on = (count: number, gangs: WaitingGang[], running: RunningGang[]) => {
         memoryBytes: 8e9,
         device: { kind: "cpu" as const },
       },
-      ...{ isHealthy: true, isFree: !held.has(`a-${n}`) },
+      ...{ isHealthy: true, isFree: !held.has(`a-${n}`) && !lettingGo.includes(`a-${n}`) },
     })),
   };
   return Object.fromEntries(
@@ -70,5 +75,12 @@ t.test(
     t.same(on(1, [gang("j1", 5, 2)], [holds("r1", [0], null)]), { j1: "never-fits" });
     const many = Array.from({ length: 80 }, (_, n) => gang(`j${n + 1}`, 1));
     t.match(on(1, many, []), { j1: 0, j60: 59, j80: "far-off" });
+  },
+);
+
+t.test(
+  "workers of whoever lets go already are free in two minutes, whatever was stated",
+  async (t) => {
+    t.same(on(2, [gang("j1", 5)], [holds("r1", [0], null)], ["a-1"]), { j1: 2 });
   },
 );
