@@ -86,12 +86,12 @@ t.test("what waits stands in its order, with a sentence why", async (t) => {
     }
   };
   const listed = await until(new RegExp(`2 +${second}.*(?=needs|waits|worker)`, "i"));
-  t.match(listed, new RegExp(`PLACE +JOB +NAME +WAITS +FOR\n1 +${first} `));
+  t.match(listed, new RegExp(`PLACE +JOB +NAME +WAITS +STARTS +FOR\n1 +${first} `));
   const json = (await run("queue", "--json")).out.trim().split("\n");
   t.match(
     json.map((line) => JSON.parse(line) as object),
     [
-      { place: 1, id: first, state: "QUEUED" },
+      { place: 1, id: first, state: "QUEUED", expectedStart: null, noStart: "no-end-stated" },
       { place: 2, id: second, state: "QUEUED", waitingFor: String },
     ],
   );

@@ -1,6 +1,8 @@
-/** `resontech queue`: what waits, in its order, and for what. */
+/** `resontech queue`: what waits, in its order, for what, and until when. */
 import type { JobRow } from "@resontech/contracts/http-jobs";
+import type { QueuedJob } from "@resontech/contracts/http-queue";
 import type { Command } from "commander";
+import { getJson } from "../api-client.ts";
 import { age } from "../age.ts";
 import { projectFilter, projectIdOf } from "../chosen-project.ts";
 import { settingsFrom } from "../settings.ts";
@@ -21,31 +23,57 @@ export type Waiting = { place: number | null; job: JobRow };
 export function addQueueCommand(program: Command, { say, table }: Shell): void {
   program
     .command("queue")
-    .description("jobs that wait, the first in line first, and what each waits for")
+    .description(
+      "jobs that wait, the first in line first, what each waits for, and when it is expected to start",
+    )
     .addOption(projectFilter())
     .option("--json", "one JSON line for each job, with its place", false)
     .addHelpText(
       "after",
-      "\nPlaces count the jobs that you may read. The appliance starts what fits, so a small job may start before a large one.\n\nExamples:\n  resontech queue\n  resontech queue --json",
+      "\nPlaces count the jobs that you may read. The appliance starts what fits, so a small job may start before a large one.\nA start is expected by the time limits that jobs state; who ends early lets others start early.\n\nExamples:\n  resontech queue\n  resontech queue --json",
     )
     .action(async ({ project: named, json }: { project?: string; json: boolean }) => {
       const settings = settingsFrom(process.env);
       const project = await projectIdOf(settings, named);
       const { jobs } = await readJobs(settings, { state: "QUEUED,HELD", project }, MOST);
       const waiting = inLine(jobs);
+      const query = project === undefined ? {} : { project };
+      const { jobs: queued } = await getJson(settings, "/api/queue", { query });
+      const starts = new Map(queued.map((job) => [job.id, job]));
       if (json)
-        for (const { place, job } of waiting)
-          process.stdout.write(`${JSON.stringify({ place, ...job })}\n`);
+        for (const { place, job } of waiting) {
+          const { expectedStart = null, noStart = null } = starts.get(job.id) ?? {};
+          process.stdout.write(`${JSON.stringify({ place, ...job, expectedStart, noStart })}\n`);
+        }
       else if (waiting.length > 0)
         table(
-          ["PLACE", "JOB", "NAME", "WAITS", "FOR"],
+          ["PLACE", "JOB", "NAME", "WAITS", "STARTS", "FOR"],
           waiting.map(({ place, job }) => [
             ...[place === null ? "held" : String(place), job.id, job.name],
-            ...[age(job.since, Date.now()), toldWithUnits(job.waitingFor ?? job.reason ?? "")],
+            ...[age(job.since, Date.now()), startWords(starts.get(job.id), Date.now())],
+            ...[toldWithUnits(job.waitingFor ?? job.reason ?? "")],
           ]),
         );
       if (waiting.length === 0) say("no job waits");
     });
+}
+
+const NO_START: Record<NonNullable<QueuedJob["noStart"]>, string> = {
+  "no-end-stated": "unknown: a job before it states no time limit",
+  "far-off": "far off",
+  "never-fits": "never, as the fleet is",
+};
+
+/** @param job as the queue has it; undefined of one that is held or has just started */
+export function startWords(
+  job: Pick<QueuedJob, "expectedStart" | "noStart"> | undefined,
+  now: number,
+): string {
+  if (job?.expectedStart != null)
+    return Date.parse(job.expectedStart) <= now
+      ? "now"
+      : `in ${age(new Date(now).toISOString(), Date.parse(job.expectedStart))}`;
+  return job?.noStart == null ? "" : NO_START[job.noStart];
 }
 
 /** The first that was submitted is the first in line; what is held stands behind. @param jobs newest first */

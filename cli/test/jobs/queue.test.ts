@@ -1,6 +1,6 @@
 import type { JobRow } from "@resontech/contracts/http-jobs";
 import t from "tap";
-import { inLine } from "../../src/jobs/queue.ts";
+import { inLine, startWords } from "../../src/jobs/queue.ts";
 
 const job = (id: string, state: JobRow["state"]): JobRow => ({
   ...{ id, name: id, projectId: "p_1", owner: "ada", kind: "federation", state, since: "" },
@@ -27,4 +27,14 @@ t.test("who came first is first in line; who is held is in none", async (t) => {
       [null, "c"],
     ],
   );
+});
+
+t.test("a start is told as a span from now, or with why nobody knows it", async (t) => {
+  const now = Date.parse("2026-11-30T12:00:00.000Z");
+  const at = (expectedStart: string) => startWords({ expectedStart, noStart: null }, now);
+  t.equal(at("2026-11-30T12:30:00.000Z"), "in 30 min");
+  t.equal(at("2026-11-30T11:59:00.000Z"), "now");
+  t.match(startWords({ expectedStart: null, noStart: "never-fits" }, now), /^never/);
+  t.match(startWords({ expectedStart: null, noStart: "no-end-stated" }, now), /no time limit/);
+  t.equal(startWords(undefined, now), "");
 });

@@ -14,6 +14,7 @@ import type * as jobs from "./http-jobs.ts";
 import type * as models from "./http-models.ts";
 import type * as nodes from "./http-nodes.ts";
 import type * as projects from "./http-projects.ts";
+import type * as queue from "./http-queue.ts";
 import type * as serviceAccounts from "./http-service-accounts.ts";
 import type * as storage from "./http-storage.ts";
 import type * as tasks from "./http-tasks.ts";
@@ -82,6 +83,7 @@ export type ApiRoutes = {
     "/api/projects": { asked: NoFields; answer: Array<projects.ProjectReply> };
     "/api/projects/{id}/members": { asked: { params: { id: string } }; answer: Array<projects.MemberReply> };
     "/api/projects/{id}/service-accounts": { asked: { params: { id: string } }; answer: Array<serviceAccounts.ServiceAccountReply> };
+    "/api/queue": { asked: { query?: Static<typeof queue.QueueQuery> }; answer: Static<typeof queue.QueueReply> };
     "/api/reviews/access": { asked: NoFields; answer: access.AccessReply };
     "/api/session": { asked: NoFields; answer: identity.SessionReply };
     "/api/tasks/{id}": { asked: { params: { id: string } }; answer: tasks.TaskReply };

@@ -248,7 +248,7 @@ async function openParts(
     workers: () => kernel.workersStats().workers,
     catalogue: () => kernel.catalogue(),
     watch,
-    deviceUses,
+    ...{ deviceUses, queue: core.queue },
     useCurves: new UseCurves(read, prometheus, now),
     hostHistory: new HostHistory(prometheus, hostFacts, now),
     runbooks: new Runbooks(

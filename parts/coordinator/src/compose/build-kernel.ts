@@ -34,6 +34,7 @@ import { JobViews } from "../kernel/job-views.ts";
 import { MemberTable } from "../kernel/member-table.ts";
 import { PlacementSnapshots } from "../kernel/placement-snapshots.ts";
 import { Preemptions } from "../kernel/preemptions.ts";
+import { QueueViews } from "../kernel/queue-views.ts";
 import { ShareTable } from "../kernel/share-table.ts";
 import { SharingSnapshots } from "../kernel/sharing-snapshots.ts";
 import { PlacementSignal } from "../kernel/placement-signal.ts";
@@ -149,6 +150,7 @@ export function buildKernel({
   const preemptions = new Preemptions(db, tables, transitions);
   const shares = new ShareTable(db, clock, tables.placementSignal);
   const sharing = new SharingSnapshots(db, clock, workloads, shares);
+  const snapshots = new PlacementSnapshots(db, tables, transitions, heartbeats, sharing);
   const submissions = new Submissions(db, tables, transitions);
   const jobViews = new JobViews(db, heartbeats, tables);
   const fleetViews = new FleetViews(db, heartbeats);
@@ -172,6 +174,7 @@ export function buildKernel({
       heartbeats,
     },
     workloads,
+    queue: new QueueViews(db, clock, snapshots, sharing),
     ...{ shares, recordPump, placements, submissions, fleetViews, toldUses, feed },
     replicas: new Replicas(db, tables, transitions),
     removal: new NodeRemoval({
@@ -192,7 +195,7 @@ export function buildKernel({
     scheduler: new Scheduler({
       ...{ commit, tables, transitions, placements, replacements, isDraining },
       preemptions,
-      snapshots: new PlacementSnapshots(db, tables, transitions, heartbeats, sharing),
+      snapshots,
       onError: (error) => alarms.onError(error, "placement"),
     }),
     liveness: new LivenessMonitor({

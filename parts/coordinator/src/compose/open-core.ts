@@ -48,6 +48,7 @@ import { DoorTrust } from "../nodes/door-trust.ts";
 import { givenRelease } from "../nodes/given-release.ts";
 import { JoinTokens } from "../nodes/join-tokens.ts";
 import { type MaintenanceReply, planStop } from "../nodes/maintenance.ts";
+import type { QueueViews } from "../kernel/queue-views.ts";
 import type { ShareTable } from "../kernel/share-table.ts";
 import type { NodeRemoval } from "../nodes/node-removal.ts";
 import { NodeRenewals } from "../nodes/node-renewals.ts";
@@ -109,6 +110,7 @@ export type Core = AsyncDisposable & {
   /** Takes a node's work away, or the node out of the register. Inside a commit. */
   removal: Pick<NodeRemoval, "evict" | "remove">;
   shares: ShareTable;
+  queue: QueueViews;
   upgrades: Pick<NodeUpgrades, "plan" | "replaceOrders" | "note" | "facts">;
   /** For whoever decides how many replicas a deployment has. */
   replicas: Replicas;
@@ -218,7 +220,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
       // Its agent hears of it with the next beat: devices in quarantine are looked at anew.
       if (reason === null) parts.tables.meta.next(`undrains:${node}`);
     },
-    ...{ removal: parts.removal, shares: parts.shares },
+    ...{ removal: parts.removal, shares: parts.shares, queue: parts.queue },
     upgrades: parts.upgrades,
     replicas: parts.replicas,
     nodeHealth: () => parts.fleetViews.nodeHealth(),

@@ -114,6 +114,7 @@ export class PlacementSnapshots {
     const { workers: size, hub } = workload.gang(job);
     return {
       ...{ job: job.id, ...placementDemandOf(job), isReached: workload.isReached, size, isFurther },
+      runsMs: job.time_limit_ms === null ? null : Math.max(0, job.time_limit_ms - job.ran_ms),
       ...{ project: job.project_id, priority: priorityOf(workload.jobClass, before) },
       agentProtocol: workload.agentProtocol(job),
       hubBytes: hub === null ? null : Math.min(hub.bytes, largestBytes),

@@ -16,6 +16,9 @@ type GangRow = {
   desired: string;
   workers: string;
   started_at: number;
+  expires_at: number | null;
+  time_limit_ms: number | null;
+  ran_ms: number;
   committed_at: number | null;
   preempted_at: string | null;
 };
@@ -37,7 +40,7 @@ export class SharingSnapshots {
     this.#clock = clock;
     this.#workloads = workloads;
     this.#gangs = db.prepare<[], GangRow>(
-      `SELECT jobs.id AS job, members.attempt_id AS attempt, jobs.project_id AS project, jobs.kind, jobs.state, jobs.desired,
+      `SELECT jobs.id AS job, members.attempt_id AS attempt, jobs.project_id AS project, jobs.kind, jobs.state, jobs.desired, jobs.expires_at, jobs.time_limit_ms, jobs.ran_ms,
          json_group_array(leases.worker_id) AS workers, min(leases.acquired_at) AS started_at,
          (SELECT max(committed_at) FROM checkpoints WHERE checkpoints.job_id = jobs.id) AS committed_at,
          (SELECT json_group_array(decided_at) FROM preemptions WHERE victim_job = jobs.id) AS preempted_at
@@ -59,8 +62,14 @@ export class SharingSnapshots {
       now,
       shares: this.#shares.all(),
       used: this.#usedAt(now),
-      running: this.#gangs.all().map((row) => this.#gang(row)),
+      running: this.running(),
     };
+  }
+
+  /** All that hold workers and were not asked to go. */
+  running(): RunningGang[] {
+    const now = this.#clock.now();
+    return this.#gangs.all().map((row) => this.#gang(row, now));
   }
 
   /** Workers that were taken back, by id, with the job that each is kept for. */
@@ -74,14 +83,17 @@ export class SharingSnapshots {
     );
   }
 
-  #gang(row: GangRow): RunningGang {
+  #gang(row: GangRow, now: number): RunningGang {
     const { job, attempt, project, kind, started_at: startedAt } = row;
     const isMovable =
       row.desired === "run" &&
       ["RESERVED", "PROVISIONING", "STAGING", "RUNNING"].includes(row.state);
     const workload = this.#workloads.has(kind) ? this.#workloads.of({ kind }) : null;
+    const { time_limit_ms: limit, ran_ms: ran } = row;
     return {
       ...{ job, attempt, project, startedAt },
+      // Its time counts once it runs.
+      endsAt: row.expires_at ?? (limit === null ? null : now + Math.max(0, limit - ran)),
       priority: priorityOf(workload?.jobClass ?? "train", 0),
       // One of several gangs goes by its job's own word alone, and what a newer release began by that release's.
       isPreemptible: isMovable && workload?.hasSeveralGangs === false,

@@ -48,6 +48,10 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "one of the projects that the door let through",
     texts: [BY_PROJECT],
   },
+  "kernel/queue-views.ts": {
+    why: "one of the projects that the door let through",
+    texts: [BY_PROJECT, BY_PROJECT],
+  },
   "identity/bucket-store.ts": {
     why: "a project's bucket, looked up; a user is written",
     texts: [BY_PROJECT, BY_PROJECT, BY_PROJECT],

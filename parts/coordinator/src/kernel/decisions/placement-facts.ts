@@ -25,6 +25,8 @@ export type WaitingGang = {
   avoidNodes: readonly string[];
   /** Null: one that any worker is given. */
   images: readonly Pick<MemberImage, "needs">[] | null;
+  /** How long it runs at most, in milliseconds; null: its job states nothing. */
+  runsMs: number | null;
   /** The oldest version of the agent protocol that will do. */
   agentProtocol: number;
   /** Its node needs a port, also where it lies on one. */
@@ -33,7 +35,7 @@ export type WaitingGang = {
 /** The place of a lost member in an attempt that runs; `home` is its hub's node. */
 export type Vacancy = Omit<
   WaitingGang,
-  "size" | "hubBytes" | "isReached" | "isFurther" | "before" | "project" | "priority"
+  "size" | "hubBytes" | "isReached" | "isFurther" | "before" | "project" | "priority" | "runsMs"
 > & {
   member: string;
   home: string;
@@ -80,6 +82,8 @@ export type RunningGang = {
   /** Ids of its workers. */
   workers: readonly string[];
   startedAt: number;
+  /** When it ends at the latest; null: nobody stated it. */
+  endsAt: number | null;
   /** What it did until then outlives it; at first its start. */
   committedAt: number;
   /** When it made way before. */

@@ -24,6 +24,7 @@ const gang = (id: string, change: Partial<WaitingGang> = {}): WaitingGang => ({
     userId: "u",
     project: "p",
     priority: 50,
+    runsMs: null,
     size: 2,
     onlyMine: false,
     estimatedMemoryMb: null,

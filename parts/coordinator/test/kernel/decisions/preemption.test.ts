@@ -14,7 +14,7 @@ const NOW = 1_000_000 * MINUTE;
 
 const gang = (job: string, project: string, change: Partial<WaitingGang> = {}): WaitingGang => ({
   ...{ job, project, sequence: Number(job.replace(/\D/g, "")), userId: "u", size: 1 },
-  ...{ isFurther: false, priority: CLASS_PRIORITIES.train, onlyMine: false },
+  ...{ isFurther: false, priority: CLASS_PRIORITIES.train, onlyMine: false, runsMs: null },
   ...{ estimatedMemoryMb: null, hubBytes: 0, avoidNodes: [], agentProtocol: 1, isReached: false },
   images: [{ needs: null }],
   selection: { kind: "auto", gpuModels: null, maxPriceCents: null },
@@ -42,6 +42,7 @@ const runs = (
   ...{ job, attempt: `${job}-a1`, project, priority: CLASS_PRIORITIES.train },
   ...{ isPreemptible: true, workers: workers.map((n) => `a-${n}`) },
   ...{ startedAt: NOW - 60 * MINUTE, committedAt: NOW - 60 * MINUTE, preemptedAt: [] },
+  endsAt: null,
   ...change,
 });
 /** As many workers as the node has; those that run hold theirs. */

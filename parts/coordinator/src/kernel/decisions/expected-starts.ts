@@ -1,0 +1,80 @@
+/**
+ * When each waiting gang is expected to start, as far as jobs state how long they run: the plan of now, then the plan at each moment at which somebody must
+ * have ended. Pure. Whoever ends early makes these times too late, and a job that comes later and has a better claim makes them too early.
+ */
+import type { RunningGang } from "./placement-facts.ts";
+import { plan, type Snapshot } from "./placement.ts";
+
+/** So many moments are looked ahead. */
+const MOST_MOMENTS = 64;
+/** How long who makes way may take. */
+const MAKES_WAY_MS = 120_000;
+
+/** Why there is no time: who holds the workers states no end, too many end before, or the gang would not fit if all were free. */
+export type ExpectedStart =
+  | { at: number }
+  | { at: null; why: "no-end-stated" | "far-off" | "never-fits" };
+
+/** @param running all that hold workers, whether shares are set or not; times of one clock, in milliseconds */
+export function expectedStarts(
+  snapshot: Snapshot,
+  running: readonly RunningGang[],
+  now: number,
+): Map<string, ExpectedStart> {
+  const found = new Map<string, ExpectedStart>();
+  let held = [...running];
+  let gangs = snapshot.gangs.filter(({ isFurther }) => !isFurther);
+  let at = now;
+  let knowsNoEnd = false;
+  for (let moment = 0; moment < MOST_MOMENTS && gangs.length > 0; moment += 1) {
+    const taken = new Set(held.flatMap(({ workers }) => workers));
+    const workers = snapshot.workers.map((worker) => ({
+      ...worker,
+      // What somebody holds whom nobody knows, as a member that lets go, is busy now and free afterwards.
+      isFree: !taken.has(worker.id) && (worker.isFree || moment > 0),
+      keptFor: moment === 0 ? (worker.keptFor ?? null) : null,
+    }));
+    const { sharing } = snapshot;
+    const { placements, preemptions } = plan({
+      ...{ gangs, nodes: snapshot.nodes, workers },
+      ...(sharing === undefined ? {} : { sharing: { ...sharing, now: at, running: held } }),
+    });
+    const started = new Map(gangs.map((gang) => [gang.job, gang]));
+    const begin = (job: string, ids: readonly string[], from: number) => {
+      const gang = started.get(job)!;
+      found.set(job, { at: from });
+      gangs = gangs.filter((one) => one !== gang);
+      const { project, priority, runsMs } = gang;
+      held.push({
+        ...{ job, attempt: job, project, priority, isPreemptible: true, workers: ids },
+        ...{ startedAt: from, committedAt: from, preemptedAt: [] },
+        endsAt: runsMs === null ? null : from + runsMs,
+      });
+    };
+    for (const { job, workers: ids } of placements) begin(job, ids, at);
+    for (const { job, workers: ids, victims } of preemptions) {
+      const gone = new Set(victims.map(({ attempt }) => attempt));
+      held = held.filter(({ attempt }) => !gone.has(attempt));
+      begin(job, ids, at + MAKES_WAY_MS);
+    }
+    const ends = held.flatMap(({ endsAt }) => (endsAt === null ? [] : [endsAt]));
+    // Those that let go already are gone soon, whatever they stated.
+    if (
+      moment === 0 &&
+      workers.some(({ id, isFree, keptFor }) => !taken.has(id) && (!isFree || keptFor !== null))
+    )
+      ends.push(now + MAKES_WAY_MS);
+    knowsNoEnd = ends.length === 0;
+    if (knowsNoEnd) break;
+    const next = Math.max(at, Math.min(...ends));
+    held = held.filter(({ endsAt }) => endsAt === null || endsAt > next);
+    at = next;
+  }
+  const empty = snapshot.workers.map((worker) => ({ ...worker, isFree: true, keptFor: null }));
+  for (const gang of gangs) {
+    const alone = plan({ gangs: [gang], nodes: snapshot.nodes, workers: empty });
+    const why = knowsNoEnd ? "no-end-stated" : "far-off";
+    found.set(gang.job, { at: null, why: alone.placements.length === 0 ? "never-fits" : why });
+  }
+  return found;
+}

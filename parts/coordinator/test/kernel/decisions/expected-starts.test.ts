@@ -1,0 +1,86 @@
+import t from "tap";
+import { expectedStarts } from "../../../src/kernel/decisions/expected-starts.ts";
+import type {
+  PlacementNode,
+  RunningGang,
+  WaitingGang,
+} from "../../../src/kernel/decisions/placement-facts.ts";
+import type { Snapshot } from "../../../src/kernel/decisions/placement.ts";
+
+const MINUTE = 60_000;
+const NOW = 1_000 * MINUTE;
+
+const gang = (job: string, minutes: number | null, size = 1): WaitingGang => ({
+  ...{ job, project: "p", sequence: Number(job.replace(/\D/g, "")), userId: "u", size },
+  ...{ isFurther: false, priority: 50, onlyMine: false, estimatedMemoryMb: null, hubBytes: 0 },
+  ...{ avoidNodes: [], agentProtocol: 1, isReached: false, images: [{ needs: null }] },
+  runsMs: minutes === null ? null : minutes * MINUTE,
+  selection: { kind: "auto", gpuModels: null, maxPriceCents: null },
+});
+const node: PlacementNode = {
+  ...{ id: "a", ownerId: null, isReady: true, isCordoned: false, hasDisk: true },
+  ...{ freePorts: 9, gatewayPorts: 9, capacityBytes: 16e9, agentProtocol: 1 },
+};
+const holds = (job: string, workers: number[], minutes: number | null): RunningGang => ({
+  ...{ job, attempt: `${job}-a1`, project: "p", priority: 50, isPreemptible: true },
+  ...{ workers: workers.map((n) => `a-${n}`), startedAt: 0, committedAt: 0, preemptedAt: [] },
+  endsAt: minutes === null ? null : NOW + minutes * MINUTE,
+});
+const on = (
+  count: number,
+  gangs: WaitingGang[],
+  running: RunningGang[],
+  lettingGo: readonly string[] = [],
+) => {
+  const held = new Set(running.flatMap(({ workers }) => workers));
+  const snapshot: Snapshot = {
+    ...{ gangs, nodes: [node] },
+    workers: Array.from({ length: count }, (_, n) => ({
+      ...{
+        id: `a-${n}`,
+        node: "a",
+        model: "cpu",
+        memoryBytes: 8e9,
+        device: { kind: "cpu" as const },
+      },
+      ...{ isHealthy: true, isFree: !held.has(`a-${n}`) && !lettingGo.includes(`a-${n}`) },
+    })),
+  };
+  return Object.fromEntries(
+    [...expectedStarts(snapshot, running, NOW)].map(([job, start]) => [
+      job,
+      start.at === null ? start.why : (start.at - NOW) / MINUTE,
+    ]),
+  );
+};
+
+t.test("a gang starts when enough of those before it must have ended", async (t) => {
+  const running = [holds("r1", [0], 10), holds("r2", [1], 25)];
+  t.same(on(2, [gang("j1", 30), gang("j2", 5), gang("j3", 5, 2)], running), {
+    ...{ j1: 10, j2: 25, j3: 40 },
+  });
+});
+
+t.test("what fits now starts now, also past a larger one that waits", async (t) => {
+  t.same(on(3, [gang("j1", 5, 3), gang("j2", 60)], [holds("r1", [0], 10)]), { j1: 60, j2: 0 });
+});
+
+t.test(
+  "behind a job that states no end there is no time, and for what fits nowhere none at all",
+  async (t) => {
+    t.same(on(1, [gang("j1", 5)], [holds("r1", [0], null)]), { j1: "no-end-stated" });
+    t.same(on(1, [gang("j1", 5), gang("j2", 5)], [holds("r1", [0], 10)]), { j1: 10, j2: 15 });
+    t.same(on(1, [gang("j1", null), gang("j2", 5)], []), { j1: 0, j2: "no-end-stated" });
+    t.same(on(1, [gang("j1", 5, 2)], [holds("r1", [0], 10)]), { j1: "never-fits" });
+    t.same(on(1, [gang("j1", 5, 2)], [holds("r1", [0], null)]), { j1: "never-fits" });
+    const many = Array.from({ length: 80 }, (_, n) => gang(`j${n + 1}`, 1));
+    t.match(on(1, many, []), { j1: 0, j60: 59, j80: "far-off" });
+  },
+);
+
+t.test(
+  "workers of whoever lets go already are free in two minutes, whatever was stated",
+  async (t) => {
+    t.same(on(2, [gang("j1", 5)], [holds("r1", [0], null)], ["a-1"]), { j1: 2 });
+  },
+);
