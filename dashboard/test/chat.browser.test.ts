@@ -16,13 +16,12 @@ await gateway.open(house.running);
 const ada = await house.addUser("ada");
 const agent = await house.addNode("node-a", 2);
 await gateway.register(agent, 2);
-let held: Awaited<ReturnType<typeof agent.desiredOf>> = [];
 const use = {
   ...{ worker: "node-a-0", memoryInUseBytes: 1e9, utilizationPercent: 91, temperatureC: 71 },
   ageMs: 5,
 };
-const beats = setInterval(() => void agent.beat(held, [use]).catch(() => {}), 2_000);
-t.teardown(() => clearInterval(beats));
+// Each of its beats says so: one that told of no device would take away what the page shows.
+agent.uses = { devices: [use] };
 
 async function pageOf(look: {
   path: string;
@@ -105,7 +104,6 @@ t.test(
     await page.waitForURL(/inference\/jobs\/job-/);
     id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
     await gateway.answerChat(agent, id);
-    held = await agent.desiredOf(id, 1);
     await page.getByText("It answers on 1 replica.").waitFor();
 
     // The key is there: it was made in this tab.
@@ -173,6 +171,8 @@ t.test("every device of the fleet is one picture, by what is asked of it", async
   await page.getByRole("heading", { level: 1, name: "node-a" }).waitFor();
   await page.getByRole("cell", { name: "71 °C" }).waitFor();
   await shoot(page, "node");
+  agent.uses = { devices: [{ ...use, temperatureC: 64 }] };
+  await page.getByRole("cell", { name: "64 °C" }).waitFor();
   t.same(complaints, []);
 });
 

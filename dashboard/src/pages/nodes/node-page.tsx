@@ -20,6 +20,9 @@ import { NodesUse } from "./nodes-use.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { useAction } from "../../ui/use-action.ts";
 
+/** No news comes of what devices do, as of states. */
+const ASKED_EVERY_MS = 15_000;
+
 type Worker = NodeDetailReply["workers"][number];
 type Member = NodeDetailReply["members"][number];
 
@@ -70,6 +73,7 @@ export function NodePage({ id }: { id: string }) {
   const found = useQuery({
     queryKey,
     queryFn: ({ signal }) => ask("GET", "/api/nodes/{id}", { params: { id }, signal }),
+    refetchInterval: ASKED_EVERY_MS,
   });
   const again = () => void client.invalidateQueries({ queryKey });
   useTopic(

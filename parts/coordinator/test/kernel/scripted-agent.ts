@@ -53,8 +53,8 @@ export class ScriptedAgent {
   protocol: ProtocolVersions = versionsOf(AGENT_PROTOCOL);
   /** What it says that it runs; absent: nothing. */
   release: string | undefined;
-  /** What its beats say of members and node. */
-  uses: Pick<BeatRequest, "members" | "node"> = {};
+  /** What all its beats say of members, node and devices. */
+  uses: Pick<BeatRequest, "members" | "node" | "devices"> = {};
   readonly #bootId = "boot-1";
   readonly #seqs = new Map<string, number>();
   #beats: NodeJS.Timeout | undefined;
