@@ -8,9 +8,12 @@ import type { Preemptions } from "./preemptions.ts";
 import type { Replacements } from "./replace-member.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
+import { WaitingNotes } from "./waiting-notes.ts";
 
 /** Failed binds in a row that hold a job for the operator. */
 const FAILED_BINDS_LIMIT = 5;
+/** So many in one transaction: others are answered between two. */
+const STEPS_AT_ONCE = 16;
 
 export type SchedulerParts = {
   commit: GroupCommit;
@@ -29,9 +32,11 @@ export type SchedulerParts = {
 export class Scheduler {
   readonly #parts: SchedulerParts;
   readonly #rounds = new SharedRun();
+  readonly #notes: WaitingNotes;
 
   constructor(parts: SchedulerParts) {
     this.#parts = parts;
+    this.#notes = new WaitingNotes(parts);
   }
 
   /** Runs cycles until nothing wants one; at once when one is under way. */
@@ -40,8 +45,10 @@ export class Scheduler {
     void this.#rounds.run(() => this.#cycles().catch(this.#parts.onError));
   }
 
+  /** Ends once nothing is under way. Sentences why jobs wait may be left to the next cycle. */
   async idle(): Promise<void> {
     await this.#rounds.idle();
+    await this.#notes.stop();
   }
 
   async #cycles(): Promise<void> {
@@ -53,20 +60,15 @@ export class Scheduler {
   }
 
   async cycle(): Promise<void> {
-    const { commit, snapshots, tables } = this.#parts;
-    const { changes, jobs } = tables;
-    const { placements, replacements, preemptions, waiting } = plan(snapshots.read());
-    await Promise.all([
-      ...replacements.map((replacement) => this.#replace(replacement)),
-      ...placements.map((placement) => this.#bind(placement)),
-      ...preemptions.map((preemption) => this.#preempt(preemption)),
-    ]);
-    const changed = waiting.filter(({ job, why }) => jobs.waitingFor(job) !== why);
-    if (changed.length === 0) return;
-    await commit.run(() => {
-      for (const { job, why } of changed)
-        if (jobs.noteWaiting(job, why)) changes.note({ kind: "waiting", job, why });
-    });
+    const { placements, replacements, preemptions, waiting } = plan(this.#parts.snapshots.read());
+    const steps = [
+      ...replacements.map((replacement) => () => this.#replace(replacement)),
+      ...placements.map((placement) => () => this.#bind(placement)),
+      ...preemptions.map((preemption) => () => this.#preempt(preemption)),
+    ];
+    for (let at = 0; at < steps.length; at += STEPS_AT_ONCE)
+      await Promise.all(steps.slice(at, at + STEPS_AT_ONCE).map((step) => step()));
+    await this.#notes.take(waiting);
   }
 
   async #bind(placement: Placement): Promise<void> {

@@ -48,7 +48,8 @@ export type Plan = {
   placements: Placement[];
   replacements: Replacement[];
   preemptions: Preemption[];
-  waiting: { job: string; why: string }[];
+  /** As they came. @property isFurther its job runs, and would have more gangs */
+  waiting: { job: string; isFurther: boolean; why: string }[];
 };
 
 export function plan(snapshot: Snapshot): Plan {
@@ -161,6 +162,7 @@ class Cycle {
       .filter((gang) => !this.#placed.has(gang))
       .map((gang) => ({
         job: gang.job,
+        isFurther: gang.isFurther,
         why:
           this.#why.get(gang) ??
           this.#over.get(this.#classOf(gang)) ??
