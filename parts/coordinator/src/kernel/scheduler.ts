@@ -1,12 +1,18 @@
 import { SharedRun } from "@resontech/frame/shared-run";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { Placements } from "./apply-placement.ts";
-import { type Placement, plan, type Preemption, type Replacement } from "./decisions/placement.ts";
+import {
+  type Placement,
+  planInSteps,
+  type Preemption,
+  type Replacement,
+} from "./decisions/placement.ts";
 import { BindFailed } from "./member-maker.ts";
 import type { PlacementSnapshots } from "./placement-snapshots.ts";
 import type { Preemptions } from "./preemptions.ts";
 import type { Replacements } from "./replace-member.ts";
 import type { KernelTables } from "./kernel-tables.ts";
+import { runInSlices } from "./run-in-slices.ts";
 import type { Transitions } from "./transitions.ts";
 import { WaitingNotes } from "./waiting-notes.ts";
 
@@ -28,7 +34,7 @@ export type SchedulerParts = {
   onError: (error: unknown) => void;
 };
 
-/** One cycle at a time: read a snapshot, plan, apply optimistically. Runs when something that matters changed. */
+/** One cycle at a time: read a snapshot, plan, apply optimistically, since others write meanwhile. Runs when something that matters changed. */
 export class Scheduler {
   readonly #parts: SchedulerParts;
   readonly #rounds = new SharedRun();
@@ -60,7 +66,9 @@ export class Scheduler {
   }
 
   async cycle(): Promise<void> {
-    const { placements, replacements, preemptions, waiting } = plan(this.#parts.snapshots.read());
+    const { placements, replacements, preemptions, waiting } = await runInSlices(
+      planInSteps(this.#parts.snapshots.read()),
+    );
     const steps = [
       ...replacements.map((replacement) => () => this.#replace(replacement)),
       ...placements.map((placement) => () => this.#bind(placement)),

@@ -53,8 +53,18 @@ export type Plan = {
 };
 
 export function plan(snapshot: Snapshot): Plan {
+  const steps = planInSteps(snapshot);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** The same, with a pause after each gang: who runs the steps may do something else in between, as long as the snapshot stays what it is. */
+export function* planInSteps(snapshot: Snapshot): Generator<void, Plan> {
   const { gangs, vacancies = [], nodes, workers, sharing } = snapshot;
   const fleet = new PlacementFleet(nodes, workers, gangs);
+  yield;
   // What runs comes before what waits.
   const replacements = vacancies
     .toSorted((a, b) => a.sequence - b.sequence || compareIds(a.member, b.member))
@@ -65,9 +75,12 @@ export function plan(snapshot: Snapshot): Plan {
         : [{ job: vacancy.job, member: vacancy.member, worker: worker.id }];
     });
   const cycle = new Cycle(fleet, workers, sharing);
-  for (const gang of cycle.turnsOf(gangs)) cycle.serve(gang);
+  for (const gang of cycle.turnsOf(gangs)) {
+    cycle.serve(gang);
+    yield;
+  }
   const { placements, preemptions } = cycle;
-  return { placements, replacements, preemptions, waiting: cycle.waiting(gangs) };
+  return { placements, replacements, preemptions, waiting: yield* cycle.waiting(gangs) };
 }
 
 class Cycle {
@@ -156,18 +169,19 @@ class Cycle {
   }
 
   /** Why each that is not placed waits. */
-  waiting(gangs: readonly WaitingGang[]): Plan["waiting"] {
+  *waiting(gangs: readonly WaitingGang[]): Generator<void, Plan["waiting"]> {
     const explained = new Map<string, string>();
-    return gangs
-      .filter((gang) => !this.#placed.has(gang))
-      .map((gang) => ({
-        job: gang.job,
-        isFurther: gang.isFurther,
-        why:
-          this.#why.get(gang) ??
-          this.#over.get(this.#classOf(gang)) ??
-          this.#explain(gang, explained),
-      }));
+    const waiting: Plan["waiting"] = [];
+    for (const gang of gangs) {
+      if (this.#placed.has(gang)) continue;
+      const why =
+        this.#why.get(gang) ??
+        this.#over.get(this.#classOf(gang)) ??
+        this.#explain(gang, explained);
+      waiting.push({ job: gang.job, isFurther: gang.isFurther, why });
+      yield;
+    }
+    return waiting;
   }
 
   #classOf(gang: WaitingGang): string {
