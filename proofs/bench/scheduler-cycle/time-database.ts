@@ -106,6 +106,25 @@ for (let cycle = 1; cycle <= cycles; cycle += 1) {
   await new Promise((resolve) => setTimeout(resolve, 5));
   lag.disable();
 }
+/** A project is guaranteed what others hold, and asks for a node's workers: until the first has been told to make way. */
+async function timeReclaim(): Promise<number> {
+  copy("projects", "id = 'project-a'", () => ({
+    ...{ id: "project-entitled", is_default: 0, name: "entitled" },
+  }));
+  db.prepare("INSERT INTO shares (id, guarantee, changed_at) VALUES (?, ?, 1)").run(
+    ...["project-entitled", JSON.stringify({ cpu: DEVICES })],
+  );
+  const told = db.prepare("SELECT count(*) FROM preemptions WHERE job_id = ?").pluck();
+  const from = performance.now();
+  const { id } = await kernel.submit(
+    world.task("entitled", { projectId: "project-entitled", minClients: DEVICES }, DEVICES),
+  );
+  while (told.get(id) === 0) await scheduler.cycle();
+  return performance.now() - from;
+}
+const reclaim = hasShares ? await timeReclaim() : null;
+
+globalThis.gc?.();
 process.stdout.write(
   `${JSON.stringify({
     ...{ nodes, queued, jobs, shares: hasShares, cycles },
@@ -113,6 +132,7 @@ process.stdout.write(
     p99_ms: quantile(times, 0.99),
     lag_p99_ms: lag.percentile(99) / 1e6,
     lag_most_ms: lag.max / 1e6,
+    ...(reclaim === null ? {} : { reclaim_ms: reclaim }),
     rss_mb: process.memoryUsage.rss() / 2 ** 20,
   })}\n`,
 );
