@@ -12,7 +12,13 @@ import type {
   WaitingGang,
 } from "./placement-facts.ts";
 import { type FleetCount, PlacementFleet } from "./placement-fleet.ts";
-import { chooseVictims, type Holder, type ReclaimReason } from "./reclaim.ts";
+import {
+  chooseVictims,
+  type Holder,
+  type HolderRow,
+  mayGo,
+  type ReclaimReason,
+} from "./reclaim.ts";
 import { type Amounts, amountsOf, type Share, ShareLedger } from "./shares.ts";
 import { inOrderOfArrival, ShareTurns } from "./turns.ts";
 
@@ -98,8 +104,9 @@ class Cycle {
   readonly #workers: ReadonlyMap<string, PlacementWorker>;
   readonly #sharing: Sharing | undefined;
   readonly #ledger: ShareLedger;
-  /** Those that hold their workers still, and nobody has asked to go. */
-  readonly #holders: Set<Holder>;
+  /** Those that may be made to go, and nobody has asked to. */
+  readonly #holders = new Set<Holder>();
+  readonly #rows = new Map<string, HolderRow>();
   /** Of what runs, the lowest class by project. */
   readonly #lowest = new Map<string, number>();
   /** By shape, those whose workers would serve it, of so many that there were. */
@@ -116,16 +123,16 @@ class Cycle {
     this.#workers = new Map(workers.map((worker) => [worker.id, worker]));
     this.#sharing = sharing;
     this.#ledger = new ShareLedger(sharing?.shares ?? [], amountsOf(workers), sharing?.used);
-    this.#holders = new Set(
-      sharing?.running.map((gang) => ({
-        gang,
-        amounts: amountsOf(gang.workers.flatMap((id) => this.#workers.get(id) ?? [])),
-      })),
-    );
-    for (const { gang, amounts } of this.#holders) {
-      this.#ledger.hold(gang.project, amounts);
-      const lowest = this.#lowest.get(gang.project) ?? Infinity;
-      this.#lowest.set(gang.project, Math.min(lowest, gang.priority));
+    for (const gang of sharing?.running ?? []) {
+      const { project, priority, workers: ids } = gang;
+      const amounts = amountsOf(ids.flatMap((id) => this.#workers.get(id) ?? []));
+      this.#ledger.hold(project, amounts);
+      if (!mayGo(gang, sharing!.now)) continue;
+      const key = JSON.stringify([project, Object.entries(amounts).toSorted()]);
+      let row = this.#rows.get(key);
+      if (row === undefined) this.#rows.set(key, (row = { project, amounts }));
+      this.#holders.add({ gang, row });
+      this.#lowest.set(project, Math.min(this.#lowest.get(project) ?? Infinity, priority));
     }
     this.#kept = Map.groupBy(workers, ({ keptFor }) => keptFor);
   }
@@ -222,7 +229,8 @@ class Cycle {
     if (this.#sharing === undefined || !this.#ledger.isSet || gang.isFurther) return false;
     const ledger = this.#ledger;
     const isAbove = gang.priority > (this.#lowest.get(gang.project) ?? Infinity);
-    if (!isAbove && !ledger.isGuaranteed(gang.project, amounts)) return false;
+    const isEntitled = ledger.isGuaranteed(gang.project, amounts);
+    if (!isAbove && !(isEntitled && this.#isLentBeside(gang.project))) return false;
     const serving = this.#holdersFor(gang);
     if (serving.length === 0) return false;
     const eligible = this.#fleet.eligible(gang);
@@ -235,8 +243,8 @@ class Cycle {
         }),
       );
     const reclaim = chooseVictims(gang, amounts, {
-      ...{ ledger, now: this.#sharing.now },
-      holders: serving,
+      ...{ ledger, isAbove, holders: serving },
+      mayFitWith: (victims) => mayLieOn(gang, [...eligible, ...freedBy(victims)]),
       fitsWith: (victims) => this.#fleet.choose(gang, [...eligible, ...freedBy(victims)]) !== null,
     });
     if (reclaim === null) return false;
@@ -248,7 +256,7 @@ class Cycle {
     for (const holder of serving)
       if (gone.has(holder.gang)) {
         this.#holders.delete(holder);
-        ledger.release(holder.gang.project, holder.amounts);
+        ledger.release(holder.row.project, holder.row.amounts);
       }
     ledger.hold(gang.project, amountsOf(workers));
     this.preemptions.push({
@@ -256,6 +264,13 @@ class Cycle {
       victims: victims.map(({ job, attempt }) => ({ job, attempt })),
     });
     return true;
+  }
+
+  /** Whether another project was lent workers, and may be made to give them back. */
+  #isLentBeside(project: string): boolean {
+    for (const row of this.#rows.values())
+      if (row.project !== project && this.#ledger.borrows(row.project, row.amounts)) return true;
+    return false;
   }
 
   /** Those that hold workers which would serve it. */
@@ -299,6 +314,18 @@ class Cycle {
     }
     return demand;
   }
+}
+
+/** Whether there are enough of them at all, and on one node where it lies on one. */
+function mayLieOn({ size, hubBytes }: WaitingGang, workers: readonly PlacementWorker[]): boolean {
+  if (hubBytes !== null || size === 1) return workers.length >= size;
+  const counts = new Map<string, number>();
+  for (const { node } of workers) {
+    const count = (counts.get(node) ?? 0) + 1;
+    if (count >= size) return true;
+    counts.set(node, count);
+  }
+  return false;
 }
 
 function explain(gang: WaitingGang, { eligible, all, hasHome, excluded }: FleetCount): string {

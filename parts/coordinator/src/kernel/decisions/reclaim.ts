@@ -16,12 +16,21 @@ export type Reclaim = {
   victims: RunningGang[];
 };
 
-/** A gang that holds workers, and how many of which model. */
-export type Holder = { gang: RunningGang; amounts: Amounts };
+/** Gangs of one project that hold alike: by shares they are one another's equals. */
+export type HolderRow = { project: string; amounts: Amounts };
+/** A gang that holds workers, and may be made to go. */
+export type Holder = { gang: RunningGang; row: HolderRow };
+
+export function mayGo({ isPreemptible, preemptedAt }: RunningGang, now: number): boolean {
+  if (!isPreemptible || preemptedAt.length < MOST_PREEMPTIONS) return isPreemptible;
+  return preemptedAt.filter((at) => now - at < PREEMPTIONS_WINDOW_MS).length < MOST_PREEMPTIONS;
+}
 
 /**
  * @param amounts workers that the gang would hold, by model
  * @param holders those that hold workers which would serve it
+ * @param isAbove something of its own project is of a lower class
+ * @param mayFitWith false: it fits with no part of these
  * @param fitsWith whether the gang finds its workers once these have made way, too: more of them never make it worse
  * @returns the fewest that are found by leaving out, from the one that is to be spared most; null when nobody may be made to go, or it would not help
  */
@@ -31,28 +40,36 @@ export function chooseVictims(
   {
     holders,
     ledger,
-    now,
+    isAbove,
+    mayFitWith,
     fitsWith,
   }: {
     holders: readonly Holder[];
     ledger: ShareLedger;
-    now: number;
+    isAbove: boolean;
+    mayFitWith: (victims: readonly RunningGang[]) => boolean;
     fitsWith: (victims: readonly RunningGang[]) => boolean;
   },
 ): Reclaim | null {
-  const may = holders.filter(
-    ({ gang: one }) => one.job !== gang.job && one.isPreemptible && wasSpared(one, now),
-  );
-  const below = may
-    .map((holder) => holder.gang)
-    .filter((one) => one.project === gang.project && one.priority < gang.priority)
-    .toSorted(compareVictims);
+  const below = isAbove
+    ? holders
+        .map((holder) => holder.gang)
+        .filter((one) => one.project === gang.project && one.priority < gang.priority)
+        .toSorted(compareVictims)
+    : [];
   const ofClass = fewest(below, fitsWith);
   if (ofClass !== null) return { reason: "class", victims: ofClass };
   if (!ledger.isGuaranteed(gang.project, amounts)) return null;
-  const others = may.filter((holder) => holder.gang.project !== gang.project);
-  if (!fitsWith(others.map((holder) => holder.gang))) return null;
-  const lent = fewestOf(borrowersAmong(others, ledger), fitsWith);
+  // Who goes makes no other a borrower: whoever is none now stays.
+  const borrows = new Map<HolderRow, boolean>();
+  const borrowers = holders.filter(({ row }) => {
+    if (row.project === gang.project) return false;
+    let does = borrows.get(row);
+    if (does === undefined) borrows.set(row, (does = ledger.borrows(row.project, row.amounts)));
+    return does;
+  });
+  if (!mayFitWith(borrowers.map((holder) => holder.gang))) return null;
+  const lent = fewestOf(borrowersAmong(borrowers, ledger), fitsWith);
   return lent === null ? null : { reason: "guarantee", victims: lent };
 }
 
@@ -61,13 +78,8 @@ function* borrowersAmong(
   holders: readonly Holder[],
   ledger: ShareLedger,
 ): Generator<RunningGang, void> {
-  // Those of one project that hold alike are told apart by themselves alone: of each such row the first stands for all.
-  const rows = [
-    ...Map.groupBy(holders, ({ gang, amounts }) =>
-      JSON.stringify([gang.project, Object.entries(amounts).toSorted()]),
-    ).values(),
-  ].map((row) => ({
-    ...{ amounts: row[0]!.amounts, project: row[0]!.gang.project, next: 0 },
+  const rows = [...Map.groupBy(holders, ({ row }) => row)].map(([{ amounts, project }, row]) => ({
+    ...{ amounts, project, next: 0 },
     gangs: row.map(({ gang }) => gang).toSorted(compareVictims),
   }));
   type Row = (typeof rows)[number];
@@ -112,11 +124,6 @@ function fewestOf(
     asked *= 2;
   }
   return fewest(seen, fitsWith);
-}
-
-function wasSpared({ preemptedAt }: RunningGang, now: number): boolean {
-  if (preemptedAt.length < MOST_PREEMPTIONS) return true;
-  return preemptedAt.filter((at) => now - at < PREEMPTIONS_WINDOW_MS).length < MOST_PREEMPTIONS;
 }
 
 /** The lowest class first, then who loses least, then the newest. */
