@@ -8,6 +8,7 @@ import type { PlacementWorker, Vacancy, WaitingGang } from "./decisions/placemen
 import { capacityBytes } from "./decisions/resources.ts";
 import type { Heartbeats } from "./heartbeats.ts";
 import { deviceFactsOf, imagesOf } from "./job-images.ts";
+import { RESERVED_AFTER_MS } from "./decisions/reservation.ts";
 import { priorityOf } from "./decisions/priorities.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
@@ -33,7 +34,7 @@ export class PlacementSnapshots {
   readonly #tables: KernelTables;
   readonly #transitions: Pick<Transitions, "vacancies">;
   readonly #heartbeats: Pick<Heartbeats, "hasDisk">;
-  readonly #sharing: Pick<SharingSnapshots, "read" | "keptWorkers">;
+  readonly #sharing: Pick<SharingSnapshots, "read" | "running" | "forget" | "keptWorkers">;
   readonly #changed: ChangedRows<keyof typeof WATCHED>;
   readonly #node;
   readonly #worker;
@@ -51,7 +52,7 @@ export class PlacementSnapshots {
     tables: KernelTables,
     transitions: Pick<Transitions, "vacancies">,
     heartbeats: Pick<Heartbeats, "hasDisk">,
-    sharing: Pick<SharingSnapshots, "read" | "keptWorkers">,
+    sharing: Pick<SharingSnapshots, "read" | "running" | "forget" | "keptWorkers">,
   ) {
     this.#tables = tables;
     this.#sharing = sharing;
@@ -94,8 +95,18 @@ export class PlacementSnapshots {
     const gatewayPorts = bridges.gatewayPorts(rows);
     const keptFor = this.#sharing.keptWorkers();
     const workers = [...this.#workers.values()];
+    const queued = [...this.#queued.values()];
+    const now = this.#tables.clock.now();
+    const sharing = this.#sharing.read();
+    const isLong = queued.some(
+      ({ size, waitingSince = now }) => size > 1 && now - waitingSince >= RESERVED_AFTER_MS,
+    );
+    if (sharing === undefined && !isLong) this.#sharing.forget();
     return {
-      gangs: [...this.#queued.values(), ...this.#further()],
+      ...(isLong
+        ? { backfill: { now, running: sharing?.running ?? this.#sharing.running() } }
+        : {}),
+      gangs: [...queued, ...this.#further()],
       vacancies: this.#vacancies(),
       nodes: nodes.map(({ row, capacityBytes: bytes }) => ({
         id: row.id,
@@ -114,7 +125,7 @@ export class PlacementSnapshots {
           : workers.map((worker) =>
               keptFor.has(worker.id) ? { ...worker, keptFor: keptFor.get(worker.id)! } : worker,
             ),
-      sharing: this.#sharing.read(),
+      sharing,
     };
   }
 
@@ -197,6 +208,7 @@ export class PlacementSnapshots {
       agentProtocol: workload.agentProtocol(job),
       hubBytes: hub === null ? null : Math.min(hub.bytes, largestBytes),
       ...(workload.hasSeveralGangs ? { before } : {}),
+      ...(isFurther ? {} : { waitingSince: job.state_since }),
     };
   }
 

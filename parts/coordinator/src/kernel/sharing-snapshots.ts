@@ -73,12 +73,7 @@ export class SharingSnapshots {
 
   /** Undefined where nobody was guaranteed or limited anything. */
   read(): Sharing | undefined {
-    if (!this.#shares.isSet) {
-      // Nobody asks who holds what: that it changed is not kept for ever.
-      this.#changed.take();
-      this.#held = null;
-      return undefined;
-    }
+    if (!this.#shares.isSet) return undefined;
     const now = this.#clock.now();
     return {
       now,
@@ -107,6 +102,12 @@ export class SharingSnapshots {
         gang.endsAt === null && leftMs !== null ? { ...gang, endsAt: now + leftMs } : gang,
       ),
     );
+  }
+
+  /** Nobody asks who holds what for now: what changes meanwhile is not kept for ever. */
+  forget(): void {
+    this.#changed.take();
+    this.#held = null;
   }
 
   /** Workers that were taken back, by id, with the job that each is kept for. */

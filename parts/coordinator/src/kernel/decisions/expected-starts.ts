@@ -38,7 +38,7 @@ export function* expectedStarts(
     }));
     const { sharing } = snapshot;
     const { placements, preemptions } = yield* planInSteps({
-      ...{ gangs, nodes: snapshot.nodes, workers },
+      ...{ gangs, nodes: snapshot.nodes, workers, backfill: { now: at, running: held } },
       ...(sharing === undefined ? {} : { sharing: { ...sharing, now: at, running: held } }),
     });
     const started = new Map(gangs.map((gang) => [gang.job, gang]));

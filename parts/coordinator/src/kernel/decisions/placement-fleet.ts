@@ -4,6 +4,7 @@ import { compareIds } from "./compare-ids.ts";
 import { shapeOf } from "./gang-shapes.ts";
 import { type NodeBucket, NodeBuckets, type NodeCell } from "./node-buckets.ts";
 import type { PlacementNode, PlacementWorker, Vacancy, WaitingGang } from "./placement-facts.ts";
+import type { Reservation } from "./reservation.ts";
 import { whyNeverNow } from "./worker-filter.ts";
 import { levelOf, WorkerKinds } from "./worker-kinds.ts";
 
@@ -18,6 +19,7 @@ export type FleetCount = {
 type Tally = { all: number; free: number; busy: Map<string, number> };
 
 const BUSY = "busy";
+const RESERVED = "reserved for a job that has waited longer";
 
 /** By the place of a kind of workers: why none of them ever serves the gang, or null. */
 type Fits = readonly (string | null)[];
@@ -41,6 +43,7 @@ export class PlacementFleet {
   readonly #doors: Map<string, number>;
   readonly #taken = new Set<string>();
   readonly #fits = new Map<string, Fits>();
+  #reserved: (Reservation & { now: number }) | null = null;
 
   /** @param gangs that will ask: what they can't tell apart is looked at once */
   constructor(
@@ -81,7 +84,7 @@ export class PlacementFleet {
           exclude(
             serves(worker, at) ??
               (avoided.has(worker.node) ? "on nodes where the job has failed" : null) ??
-              this.#whyBusy(worker, gang.job)!,
+              this.#whyBusy(worker, gang)!,
             1,
           );
       return {
@@ -111,7 +114,7 @@ export class PlacementFleet {
     for (const at of this.#open) {
       const worker = this.#workers[at]!;
       if (
-        this.#whyBusy(worker, gang.job) === null &&
+        this.#whyBusy(worker, gang) === null &&
         whyNever(worker, at) === null &&
         !avoided.has(worker.node)
       )
@@ -174,6 +177,32 @@ export class PlacementFleet {
     }
   }
 
+  /** All that would ever serve the gang, whoever has them. */
+  serving(gang: WaitingGang): PlacementWorker[] {
+    const serves = this.servesOnceFree(gang);
+    return this.#workers.filter(
+      (worker) =>
+        !this.#taken.has(worker.id) && (worker.keptFor ?? null) === null && serves(worker),
+    );
+  }
+
+  /** Gangs that come later get none of these, but those that end in time. Once in a cycle. */
+  reserve(reservation: Reservation, now: number): void {
+    for (const id of reservation.workers) {
+      const at = this.#at.get(id);
+      if (at === undefined || this.#taken.has(id)) continue;
+      if (this.#workers[at]!.isFree) this.#unfile(at, RESERVED);
+    }
+    this.#reserved = { ...reservation, now };
+  }
+
+  /** Whether the gang states that it ends before reserved workers are needed. */
+  mayBackfill(gang: { runsMs?: number | null } | null): boolean {
+    const runsMs = gang?.runsMs ?? null;
+    if (this.#reserved === null || runsMs === null) return false;
+    return this.#reserved.now + runsMs <= this.#reserved.until;
+  }
+
   /** The best worker for a lost member's place, on the hub's node where there is one, and takes it; null while there is none. */
   fill(vacancy: Vacancy): PlacementWorker | null {
     const { home, hasPort: isOpen } = vacancy;
@@ -184,7 +213,7 @@ export class PlacementFleet {
     });
     const elsewhere = fitting.filter(({ node }) => !vacancy.avoidNodes.includes(node));
     const free = (elsewhere.length > 0 ? elsewhere : fitting).filter(
-      (worker) => this.#whyBusy(worker, vacancy.job) === null,
+      (worker) => this.#whyBusy(worker, vacancy) === null,
     );
     const isAway = ({ node }: PlacementWorker) => Number(node !== home);
     const [best] = free.toSorted(
@@ -219,8 +248,9 @@ export class PlacementFleet {
   }
 
   /** Its workers are told apart one by one, not by kind and bucket. */
-  #isPlain({ avoidNodes, selection }: WaitingGang, hasKept: boolean): boolean {
-    return hasKept || avoidNodes.length > 0 || selection.kind !== "auto";
+  #isPlain(gang: WaitingGang, hasKept: boolean): boolean {
+    const { avoidNodes, selection } = gang;
+    return hasKept || avoidNodes.length > 0 || selection.kind !== "auto" || this.mayBackfill(gang);
   }
 
   #shelve(at: number, worker: PlacementWorker): void {
@@ -249,13 +279,18 @@ export class PlacementFleet {
 
   #unshelve(at: number): void {
     this.#open.delete(at);
-    const { node, isFree, keptFor = null } = this.#workers[at]!;
-    if (!isFree || keptFor !== null) return;
-    const cell = this.#cells.get(node)!;
+    const { id, isFree, keptFor = null } = this.#workers[at]!;
+    if (isFree && keptFor === null && this.#reserved?.workers.has(id) !== true)
+      this.#unfile(at, BUSY);
+  }
+
+  /** It is no longer free for anybody. */
+  #unfile(at: number, why: string): void {
+    const cell = this.#cells.get(this.#workers[at]!.node)!;
     const kind = this.#kinds.places[at]!;
     const tally = this.#tallies[kind]!;
     tally.free -= 1;
-    tally.busy.set(BUSY, (tally.busy.get(BUSY) ?? 0) + 1);
+    tally.busy.set(why, (tally.busy.get(why) ?? 0) + 1);
     cell.free.set(kind, cell.free.get(kind)! - 1);
     this.#buckets.file(cell);
   }
@@ -271,11 +306,13 @@ export class PlacementFleet {
 
   #whyBusy(
     { id, isFree, whyHeld = null, keptFor = null }: PlacementWorker,
-    job: string | null,
+    gang: (Pick<WaitingGang, "job"> & { runsMs?: number | null }) | null,
   ): string | null {
     if (!isFree) return whyHeld ?? BUSY;
-    if (keptFor !== null && keptFor !== job) return "taken back for another job";
-    return this.#taken.has(id) ? BUSY : null;
+    if (keptFor !== null && keptFor !== gang?.job) return "taken back for another job";
+    if (this.#taken.has(id)) return BUSY;
+    const isReserved = this.#reserved?.workers.has(id) === true;
+    return isReserved && !this.mayBackfill(gang) ? RESERVED : null;
   }
 
   #fitsOf(gang: WaitingGang): Fits {
@@ -347,9 +384,7 @@ export class PlacementFleet {
     const workers = cell.workers
       .filter((at) => fits[this.#kinds.places[at]!] === null)
       .map((at) => this.#workers[at]!)
-      .filter(
-        (worker) => (worker.keptFor ?? null) === null && this.#whyBusy(worker, gang.job) === null,
-      )
+      .filter((worker) => (worker.keptFor ?? null) === null && this.#whyBusy(worker, gang) === null)
       .toSorted((a, b) => rank(a) - rank(b) || compareIds(a.id, b.id));
     return { home: cell.id, workers: workers.slice(0, gang.size) };
   }

@@ -19,6 +19,7 @@ import {
   mayGo,
   type ReclaimReason,
 } from "./reclaim.ts";
+import { RESERVED_AFTER_MS, reserveFor } from "./reservation.ts";
 import { type Amounts, amountsOf, type Share, ShareLedger } from "./shares.ts";
 import { inOrderOfArrival, ShareTurns } from "./turns.ts";
 
@@ -29,6 +30,8 @@ export type Snapshot = {
   workers: readonly PlacementWorker[];
   /** Absent: nobody was guaranteed anything. */
   sharing?: Sharing;
+  /** Absent: nobody waited so long that workers are reserved. */
+  backfill?: Pick<Sharing, "now" | "running">;
 };
 export type Sharing = {
   /** Of the clock that the running gangs' times are of, in milliseconds. */
@@ -68,7 +71,7 @@ export function plan(snapshot: Snapshot): Plan {
 
 /** The same, with a pause after each gang: who runs the steps may do something else in between, as long as the snapshot stays what it is. */
 export function* planInSteps(snapshot: Snapshot): Generator<void, Plan> {
-  const { gangs, vacancies = [], nodes, workers, sharing } = snapshot;
+  const { gangs, vacancies = [], nodes, workers, sharing, backfill } = snapshot;
   const fleet = new PlacementFleet(nodes, workers, gangs);
   yield;
   // What runs comes before what waits.
@@ -80,7 +83,7 @@ export function* planInSteps(snapshot: Snapshot): Generator<void, Plan> {
         ? []
         : [{ job: vacancy.job, member: vacancy.member, worker: worker.id }];
     });
-  const cycle = new Cycle(fleet, workers, sharing);
+  const cycle = new Cycle(fleet, workers, sharing, backfill);
   for (const gang of cycle.turnsOf(gangs)) {
     cycle.serve(gang);
     yield;
@@ -103,6 +106,8 @@ class Cycle {
   readonly #fleet: PlacementFleet;
   readonly #workers: ReadonlyMap<string, PlacementWorker>;
   readonly #sharing: Sharing | undefined;
+  readonly #backfill: Snapshot["backfill"];
+  #hasReserved = false;
   readonly #ledger: ShareLedger;
   /** Those that may be made to go, and nobody has asked to. */
   readonly #holders = new Set<Holder>();
@@ -118,7 +123,9 @@ class Cycle {
     fleet: PlacementFleet,
     workers: readonly PlacementWorker[],
     sharing: Sharing | undefined,
+    backfill: Snapshot["backfill"],
   ) {
+    this.#backfill = backfill;
     this.#fleet = fleet;
     this.#workers = new Map(workers.map((worker) => [worker.id, worker]));
     this.#sharing = sharing;
@@ -151,7 +158,7 @@ class Cycle {
   /** Places the gang, or has others make way for it, or notes why it waits. */
   serve(gang: WaitingGang): void {
     const hasKept = this.#kept.has(gang.job);
-    const shape = shapeOf(gang);
+    const shape = this.#foundBy(gang);
     const chosen = !hasKept && this.#unplaced.has(shape) ? null : this.#fleet.find(gang, hasKept);
     const { job, isFurther } = gang;
     const amounts = chosen === null ? this.#demandOf(gang) : amountsOf(chosen.workers);
@@ -172,7 +179,24 @@ class Cycle {
     if (!hasKept) this.#unplaced.add(shape);
     if (this.#isComing(gang, amounts) || this.#reclaim(gang, amounts))
       this.#why.set(gang, "workers are taken back for it; who has them makes way");
+    else if (this.#reserve(gang)) this.#why.set(gang, RESERVES);
     else this.#close(gang, null);
+  }
+
+  /** For the first that waited long, and needs more than the next worker that is free. */
+  #reserve(gang: WaitingGang): boolean {
+    const { size, isFurther, waitingSince = Infinity } = gang;
+    if (this.#hasReserved || this.#backfill === undefined || isFurther || size === 1) return false;
+    const { now, running } = this.#backfill;
+    if (now - waitingSince < RESERVED_AFTER_MS) return false;
+    const reservation = reserveFor(this.#fleet.serving(gang), {
+      ...{ running, now, waitingSince },
+      choose: (workers) => this.#fleet.choose(gang, workers)?.workers ?? null,
+    });
+    if (reservation === null) return false;
+    this.#fleet.reserve(reservation, now);
+    this.#hasReserved = true;
+    return true;
   }
 
   /** Why each that is not placed waits. */
@@ -192,7 +216,13 @@ class Cycle {
   }
 
   #classOf(gang: WaitingGang): string {
-    return this.#ledger.isSet ? shareClassOf(gang) : shapeOf(gang);
+    const found = this.#ledger.isSet ? shareClassOf(gang) : shapeOf(gang);
+    return this.#fleet.mayBackfill(gang) ? `${found} backfills` : found;
+  }
+
+  /** Its shape, and whether it may have what is reserved. */
+  #foundBy(gang: WaitingGang): string {
+    return this.#fleet.mayBackfill(gang) ? `${shapeOf(gang)} backfills` : shapeOf(gang);
   }
 
   #close(gang: WaitingGang, why: string | null): void {
@@ -203,7 +233,7 @@ class Cycle {
 
   /** Once for all of a shape, by what the cycle has left. */
   #explain(gang: WaitingGang, explained: Map<string, string>): string {
-    const shape = shapeOf(gang);
+    const shape = this.#foundBy(gang);
     const hasKept = this.#kept.has(gang.job);
     const known = hasKept ? undefined : explained.get(shape);
     if (known !== undefined) return known;
@@ -315,6 +345,8 @@ class Cycle {
     return demand;
   }
 }
+
+const RESERVES = "has waited long: the next workers that serve it are reserved for it";
 
 /** Whether there are enough of them at all, and on one node where it lies on one. */
 function mayLieOn({ size, hubBytes }: WaitingGang, workers: readonly PlacementWorker[]): boolean {
