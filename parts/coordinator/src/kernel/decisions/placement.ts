@@ -135,7 +135,8 @@ class Cycle {
       const amounts = amountsOf(ids.flatMap((id) => this.#workers.get(id) ?? []));
       this.#ledger.hold(project, amounts);
       if (!mayGo(gang, sharing!.now)) continue;
-      const key = JSON.stringify([project, Object.entries(amounts).toSorted()]);
+      const models = Object.keys(amounts).toSorted((a, b) => (a < b ? -1 : 1));
+      const key = JSON.stringify([project, models.map((model) => [model, amounts[model]])]);
       let row = this.#rows.get(key);
       if (row === undefined) this.#rows.set(key, (row = { project, amounts }));
       this.#holders.add({ gang, row });
