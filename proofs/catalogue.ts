@@ -203,6 +203,22 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 1,
   },
+  "scheduler-cycle": {
+    folder: "bench",
+    shows:
+      "what a cycle of the scheduler takes at 100 × 1,000 to 5,000 × 100,000 nodes × queued jobs, with and without shares, while others are answered",
+    goal: "p99 of 5, 100 and 1,000 ms, 1.5 GB, a lag of 50 ms, a guarantee's wait of 2 s",
+    figures: [
+      ["sizes.1000x10000 without shares.plan.p99_ms", "ms a plan, p99, of 1,000 × 10,000"],
+      ["sizes.5000x100000 without shares.plan.p99_ms", "ms of 5,000 × 100,000"],
+      [
+        "sizes.1000x10000 with shares.database.p99_ms",
+        "ms a whole cycle of 1,000 × 10,000 with shares",
+      ],
+      ["missed", "goals missed"],
+    ],
+    minutes: 8,
+  },
   "sign-in": {
     folder: "bench",
     shows: "signing in, being out, what front door and policies cost, memory of all parts",

@@ -174,6 +174,7 @@ export function buildKernel({
       heartbeats,
     },
     workloads,
+    snapshots,
     queue: new QueueViews(db, clock, snapshots, sharing),
     ...{ shares, recordPump, placements, submissions, fleetViews, toldUses, feed },
     replicas: new Replicas(db, tables, transitions),

@@ -1,4 +1,5 @@
 import type { Inventory } from "@resontech/contracts/agent-protocol";
+import { ChangedRows } from "../db/changed-rows.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { WorkerSelection } from "./accepted-task.ts";
 import { agentProtocolOf } from "./agent-protocol-of.ts";
@@ -7,6 +8,7 @@ import type { PlacementWorker, Vacancy, WaitingGang } from "./decisions/placemen
 import { capacityBytes } from "./decisions/resources.ts";
 import type { Heartbeats } from "./heartbeats.ts";
 import { deviceFactsOf, imagesOf } from "./job-images.ts";
+import { RESERVED_AFTER_MS } from "./decisions/reservation.ts";
 import { priorityOf } from "./decisions/priorities.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
@@ -15,33 +17,64 @@ import type { Transitions } from "./transitions.ts";
 
 type HeldWorkerRow = WorkerRow & { is_held: number; held_by: string | null };
 
-/** What waits and what is there, as the rows have it at one moment: all that a plan is made from. */
+const WATCHED = {
+  job: { table: "jobs", id: "id", ignored: ["waiting_for", "version"] },
+  node: { table: "nodes", id: "id" },
+  worker: { table: "workers", id: "id" },
+  lease: { table: "leases", id: "worker_id" },
+} as const;
+
+type KeptNode = { row: NodeRow; capacityBytes: number };
+
+/**
+ * What waits and what is there, as the rows have it at one moment: all that a plan is made from. Rows are read once, and again when they changed: what did
+ * not is the same object in the next snapshot.
+ */
 export class PlacementSnapshots {
   readonly #tables: KernelTables;
   readonly #transitions: Pick<Transitions, "vacancies">;
   readonly #heartbeats: Pick<Heartbeats, "hasDisk">;
-  readonly #sharing: Pick<SharingSnapshots, "read" | "keptWorkers">;
-  readonly #nodes;
-  readonly #workers;
+  readonly #sharing: Pick<SharingSnapshots, "read" | "running" | "forget" | "keptWorkers">;
+  readonly #changed: ChangedRows<keyof typeof WATCHED>;
+  readonly #node;
+  readonly #worker;
+  readonly #job;
   readonly #vacant;
+  /** Null until they are read for the first time. */
+  #nodes: Map<string, KeptNode> | null = null;
+  readonly #workers = new Map<string, PlacementWorker>();
+  #queued = new Map<string, WaitingGang>();
+  /** The most memory that a node has. */
+  #largestBytes = 0;
 
   constructor(
     db: WriteHandle,
     tables: KernelTables,
     transitions: Pick<Transitions, "vacancies">,
     heartbeats: Pick<Heartbeats, "hasDisk">,
-    sharing: Pick<SharingSnapshots, "read" | "keptWorkers">,
+    sharing: Pick<SharingSnapshots, "read" | "running" | "forget" | "keptWorkers">,
   ) {
     this.#tables = tables;
     this.#sharing = sharing;
     this.#transitions = transitions;
     this.#heartbeats = heartbeats;
-    this.#nodes = db.prepare<[], NodeRow>("SELECT * FROM nodes");
-    this.#workers = db.prepare<[], HeldWorkerRow>(
+    this.#changed = new ChangedRows(db, "placement", WATCHED);
+    const rowsOf = <Row>(sql: string, id: string, order = "") => ({
+      all: db.prepare<[], Row>(`${sql} ${order}`),
+      one: db.prepare<[string], Row>(`${sql} AND ${id} = ?`),
+    });
+    this.#node = rowsOf<NodeRow>("SELECT * FROM nodes WHERE TRUE", "id");
+    this.#worker = rowsOf<HeldWorkerRow>(
       `SELECT workers.*, lease.worker_id IS NOT NULL AS is_held, jobs.kind AS held_by
        FROM workers LEFT JOIN leases AS lease ON lease.worker_id = workers.id AND lease.released_at IS NULL
          LEFT JOIN jobs ON jobs.id = lease.job_id
        WHERE is_present = 1`,
+      "workers.id",
+    );
+    this.#job = rowsOf<JobRow>(
+      "SELECT * FROM jobs WHERE state = 'QUEUED' AND ended_at IS NULL",
+      "id",
+      "ORDER BY sequence",
     );
     this.#vacant = db
       .prepare<[], string>(
@@ -54,55 +87,111 @@ export class PlacementSnapshots {
   }
 
   read(): Snapshot {
+    const kept = this.#keep();
     const { bridges } = this.#tables;
-    const nodes = this.#nodes.all();
-    const freePorts = bridges.freePorts(nodes);
-    const gatewayPorts = bridges.gatewayPorts(nodes);
-    const kept = this.#sharing.keptWorkers();
-    const capacities = new Map(nodes.map((node) => [node.id, capacityBytes(memoryOf(node))]));
+    const nodes = [...kept.values()];
+    const rows = nodes.map(({ row }) => row);
+    const freePorts = bridges.freePorts(rows);
+    const gatewayPorts = bridges.gatewayPorts(rows);
+    const keptFor = this.#sharing.keptWorkers();
+    const workers = [...this.#workers.values()];
+    const queued = [...this.#queued.values()];
+    const now = this.#tables.clock.now();
+    const sharing = this.#sharing.read();
+    const isLong = queued.some(
+      ({ size, waitingSince = now }) => size > 1 && now - waitingSince >= RESERVED_AFTER_MS,
+    );
+    if (sharing === undefined && !isLong) this.#sharing.forget();
     return {
-      // A guess from its model that no node has room for is none: the largest is tried.
-      gangs: this.#gangs(Math.max(0, ...capacities.values())),
+      ...(isLong
+        ? { backfill: { now, running: sharing?.running ?? this.#sharing.running() } }
+        : {}),
+      gangs: [...queued, ...this.#further()],
       vacancies: this.#vacancies(),
-      nodes: nodes.map((node) => ({
-        id: node.id,
-        ownerId: node.owner_id,
-        isReady: node.state === "READY",
-        isCordoned: node.is_cordoned === 1,
-        hasDisk: this.#heartbeats.hasDisk(node.id),
-        freePorts: freePorts.get(node.id) ?? 0,
-        gatewayPorts: gatewayPorts.get(node.id) ?? 0,
-        capacityBytes: capacities.get(node.id) ?? 0,
-        agentProtocol: agentProtocolOf(node),
+      nodes: nodes.map(({ row, capacityBytes: bytes }) => ({
+        id: row.id,
+        ownerId: row.owner_id,
+        isReady: row.state === "READY",
+        isCordoned: row.is_cordoned === 1,
+        hasDisk: this.#heartbeats.hasDisk(row.id),
+        freePorts: freePorts.get(row.id) ?? 0,
+        gatewayPorts: gatewayPorts.get(row.id) ?? 0,
+        capacityBytes: bytes,
+        agentProtocol: agentProtocolOf(row),
       })),
-      workers: this.#workers.all().map((worker) => ({
-        ...this.#worker(worker),
-        keptFor: kept.get(worker.id) ?? null,
-      })),
-      sharing: this.#sharing.read(),
+      workers:
+        keptFor.size === 0
+          ? workers
+          : workers.map((worker) =>
+              keptFor.has(worker.id) ? { ...worker, keptFor: keptFor.get(worker.id)! } : worker,
+            ),
+      sharing,
     };
   }
 
-  /** Of each job that waits the first; of those that run, as many more as their workloads want. What a newer release accepted waits for it. */
-  #gangs(largestBytes: number): WaitingGang[] {
+  /** Brings what is kept up to date. */
+  #keep(): ReadonlyMap<string, KeptNode> {
+    const changed = this.#changed.take();
+    const isFirst = this.#nodes === null;
+    const nodes = (this.#nodes ??= new Map());
+    const of = <Row extends { id: string }>(
+      { all, one }: { all: { all: () => Row[] }; one: { get: (id: string) => Row | undefined } },
+      ids: Iterable<string>,
+    ): [string, Row | undefined][] =>
+      isFirst ? all.all().map((row) => [row.id, row]) : [...ids].map((id) => [id, one.get(id)]);
+
+    for (const [id, row] of of(this.#node, changed.get("node") ?? []))
+      if (row === undefined) nodes.delete(id);
+      else nodes.set(id, { row, capacityBytes: capacityBytes(memoryOf(row)) });
+    const workers = new Set([...(changed.get("worker") ?? []), ...(changed.get("lease") ?? [])]);
+    for (const [id, row] of of(this.#worker, workers))
+      if (row === undefined) this.#workers.delete(id);
+      else this.#workers.set(id, this.#workerOf(row));
+    // A guess from its model that no node has room for is none: the largest is tried.
+    const largest = Math.max(0, ...[...nodes.values()].map((node) => node.capacityBytes));
+    const isOther = largest !== this.#largestBytes;
+    this.#largestBytes = largest;
+    if (isOther && !isFirst)
+      this.#queued = new Map(this.#job.all.all().flatMap((job) => this.#queuedOf(job)));
+    else this.#keepQueue(of(this.#job, changed.get("job") ?? []));
+    return nodes;
+  }
+
+  /** @param jobs that changed, with their rows while they wait */
+  #keepQueue(jobs: readonly (readonly [string, JobRow | undefined])[]): void {
+    let isInLine = true;
+    let last = [...this.#queued.values()].at(-1)?.sequence ?? 0;
+    for (const [id, row] of jobs) {
+      this.#queued.delete(id);
+      for (const [, gang] of row === undefined ? [] : this.#queuedOf(row)) {
+        isInLine &&= gang.sequence > last;
+        last = gang.sequence;
+        this.#queued.set(id, gang);
+      }
+    }
+    if (!isInLine)
+      this.#queued = new Map([...this.#queued].toSorted(([, a], [, b]) => a.sequence - b.sequence));
+  }
+
+  /** The first gang of a job that waits. What a newer release accepted waits for it. */
+  #queuedOf(job: JobRow): [string, WaitingGang][] {
+    if (!this.#tables.workloads.has(job.kind)) return [];
+    return [[job.id, this.#gang(job, this.#largestBytes, { isFurther: false, before: 0 })]];
+  }
+
+  /** Of jobs that run, as many more as their workloads want. */
+  #further(): WaitingGang[] {
     const { jobs, workloads } = this.#tables;
-    const isKnown = ({ kind }: JobRow) => workloads.has(kind);
-    const growing = jobs.growing().filter(isKnown);
+    const growing = jobs.growing().filter(({ kind }) => workloads.has(kind));
     const living = growing.length === 0 ? new Map<string, number>() : jobs.livingGangs();
-    return [
-      ...jobs
-        .queued()
-        .filter(isKnown)
-        .map((job) => this.#gang(job, largestBytes, { isFurther: false, before: 0 })),
-      ...growing.flatMap((job) =>
-        Array.from({ length: workloads.of(job).furtherGangs(job) }, (_, at) =>
-          this.#gang(job, largestBytes, {
-            isFurther: true,
-            before: (living.get(job.id) ?? 0) + at,
-          }),
-        ),
+    return growing.flatMap((job) =>
+      Array.from({ length: workloads.of(job).furtherGangs(job) }, (_, at) =>
+        this.#gang(job, this.#largestBytes, {
+          isFurther: true,
+          before: (living.get(job.id) ?? 0) + at,
+        }),
       ),
-    ];
+    );
   }
 
   #gang(
@@ -119,10 +208,11 @@ export class PlacementSnapshots {
       agentProtocol: workload.agentProtocol(job),
       hubBytes: hub === null ? null : Math.min(hub.bytes, largestBytes),
       ...(workload.hasSeveralGangs ? { before } : {}),
+      ...(isFurther ? {} : { waitingSince: job.state_since }),
     };
   }
 
-  #worker(worker: HeldWorkerRow): PlacementWorker {
+  #workerOf(worker: HeldWorkerRow): PlacementWorker {
     const { workloads } = this.#tables;
     const { held_by: kind } = worker;
     return {

@@ -1,8 +1,10 @@
+import { SharedRun } from "@resontech/frame/shared-run";
 import type { WriteHandle } from "../db/open-database.ts";
 import { type RowFilter, whereOf } from "../db/row-filter.ts";
 import type { Clock } from "./clock.ts";
 import { type ExpectedStart, expectedStarts } from "./decisions/expected-starts.ts";
 import type { PlacementSnapshots } from "./placement-snapshots.ts";
+import { runInSlices } from "./run-in-slices.ts";
 import type { SharingSnapshots } from "./sharing-snapshots.ts";
 
 /** @property since Unix milliseconds @property start null of a job that is held */
@@ -19,8 +21,9 @@ export type QueuedJobView = {
 };
 type Row = Omit<QueuedJobView, "isHeld" | "start"> & { state: string };
 
-/** How long what was expected is told again: each look plans as often as jobs end. */
+/** How long what was expected is told again: each look plans as often as jobs end. A look that took long is told longer. */
 const AGE_MS = 10_000;
+const AGE_PER_LOOK = 20;
 
 /** What waits for its first workers, the first in line first, with when it is expected to start. */
 export class QueueViews {
@@ -28,7 +31,8 @@ export class QueueViews {
   readonly #clock: Clock;
   readonly #snapshots: Pick<PlacementSnapshots, "read">;
   readonly #sharing: Pick<SharingSnapshots, "running">;
-  #expected: { at: number; starts: Map<string, ExpectedStart> } | null = null;
+  readonly #looks = new SharedRun<Map<string, ExpectedStart>>();
+  #expected: { until: number; starts: Map<string, ExpectedStart> } | null = null;
 
   constructor(
     db: WriteHandle,
@@ -43,7 +47,8 @@ export class QueueViews {
   }
 
   /** Those that start first stand first, then those of which nobody knows, by arrival; what is held stands last. */
-  of(reach: RowFilter, project?: string): QueuedJobView[] {
+  async of(reach: RowFilter, project?: string): Promise<QueuedJobView[]> {
+    const starts = await this.#starts();
     const { sql, values } = whereOf(reach, {
       projectId: "jobs.project_id",
       userId: "jobs.user_id",
@@ -56,7 +61,6 @@ export class QueueViews {
          ORDER BY sequence`,
       )
       .all(...values, ...(project === undefined ? [] : [project]));
-    const starts = this.#starts();
     const views = rows.map(({ state, ...row }) => ({
       ...row,
       isHeld: state === "HELD",
@@ -66,13 +70,19 @@ export class QueueViews {
     return views.toSorted((a, b) => (at(a) < at(b) ? -1 : at(a) > at(b) ? 1 : 0));
   }
 
-  #starts(): Map<string, ExpectedStart> {
-    const now = this.#clock.now();
-    if (this.#expected === null || Math.abs(now - this.#expected.at) > AGE_MS)
-      this.#expected = {
-        at: now,
-        starts: expectedStarts(this.#snapshots.read(), this.#sharing.running(), now),
-      };
-    return this.#expected.starts;
+  async #starts(): Promise<Map<string, ExpectedStart>> {
+    const from = this.#clock.monotonic();
+    if (this.#expected !== null && from < this.#expected.until) return this.#expected.starts;
+    return await this.#looks.run(async () => {
+      const steps = expectedStarts(
+        this.#snapshots.read(),
+        this.#sharing.running(),
+        this.#clock.now(),
+      );
+      const starts = await runInSlices(steps);
+      const now = this.#clock.monotonic();
+      this.#expected = { until: now + AGE_MS + AGE_PER_LOOK * (now - from), starts };
+      return starts;
+    });
   }
 }

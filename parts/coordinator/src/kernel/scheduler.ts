@@ -1,16 +1,25 @@
 import { SharedRun } from "@resontech/frame/shared-run";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { Placements } from "./apply-placement.ts";
-import { type Placement, plan, type Preemption, type Replacement } from "./decisions/placement.ts";
+import {
+  type Placement,
+  planInSteps,
+  type Preemption,
+  type Replacement,
+} from "./decisions/placement.ts";
 import { BindFailed } from "./member-maker.ts";
 import type { PlacementSnapshots } from "./placement-snapshots.ts";
 import type { Preemptions } from "./preemptions.ts";
 import type { Replacements } from "./replace-member.ts";
 import type { KernelTables } from "./kernel-tables.ts";
+import { runInSlices } from "./run-in-slices.ts";
 import type { Transitions } from "./transitions.ts";
+import { WaitingNotes } from "./waiting-notes.ts";
 
 /** Failed binds in a row that hold a job for the operator. */
 const FAILED_BINDS_LIMIT = 5;
+/** So many in one transaction: others are answered between two. */
+const STEPS_AT_ONCE = 16;
 
 export type SchedulerParts = {
   commit: GroupCommit;
@@ -25,13 +34,15 @@ export type SchedulerParts = {
   onError: (error: unknown) => void;
 };
 
-/** One cycle at a time: read a snapshot, plan, apply optimistically. Runs when something that matters changed. */
+/** One cycle at a time: read a snapshot, plan, apply optimistically, since others write meanwhile. Runs when something that matters changed. */
 export class Scheduler {
   readonly #parts: SchedulerParts;
   readonly #rounds = new SharedRun();
+  readonly #notes: WaitingNotes;
 
   constructor(parts: SchedulerParts) {
     this.#parts = parts;
+    this.#notes = new WaitingNotes(parts);
   }
 
   /** Runs cycles until nothing wants one; at once when one is under way. */
@@ -40,8 +51,10 @@ export class Scheduler {
     void this.#rounds.run(() => this.#cycles().catch(this.#parts.onError));
   }
 
+  /** Ends once nothing is under way. Sentences why jobs wait may be left to the next cycle. */
   async idle(): Promise<void> {
     await this.#rounds.idle();
+    await this.#notes.stop();
   }
 
   async #cycles(): Promise<void> {
@@ -53,20 +66,17 @@ export class Scheduler {
   }
 
   async cycle(): Promise<void> {
-    const { commit, snapshots, tables } = this.#parts;
-    const { changes, jobs } = tables;
-    const { placements, replacements, preemptions, waiting } = plan(snapshots.read());
-    await Promise.all([
-      ...replacements.map((replacement) => this.#replace(replacement)),
-      ...placements.map((placement) => this.#bind(placement)),
-      ...preemptions.map((preemption) => this.#preempt(preemption)),
-    ]);
-    const changed = waiting.filter(({ job, why }) => jobs.waitingFor(job) !== why);
-    if (changed.length === 0) return;
-    await commit.run(() => {
-      for (const { job, why } of changed)
-        if (jobs.noteWaiting(job, why)) changes.note({ kind: "waiting", job, why });
-    });
+    const { placements, replacements, preemptions, waiting } = await runInSlices(
+      planInSteps(this.#parts.snapshots.read()),
+    );
+    const steps = [
+      ...replacements.map((replacement) => () => this.#replace(replacement)),
+      ...placements.map((placement) => () => this.#bind(placement)),
+      ...preemptions.map((preemption) => () => this.#preempt(preemption)),
+    ];
+    for (let at = 0; at < steps.length; at += STEPS_AT_ONCE)
+      await Promise.all(steps.slice(at, at + STEPS_AT_ONCE).map((step) => step()));
+    await this.#notes.take(waiting);
   }
 
   async #bind(placement: Placement): Promise<void> {

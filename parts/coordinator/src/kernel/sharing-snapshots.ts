@@ -1,3 +1,4 @@
+import { ChangedRows } from "../db/changed-rows.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { Clock } from "./clock.ts";
 import type { RunningGang } from "./decisions/placement-facts.ts";
@@ -26,28 +27,44 @@ type GangRow = {
 /** What was used is looked up so often; a plan in between has what was known then. */
 const USE_AGE_MS = 60_000;
 
+/** @property leftMs of the time that its job states; null: it states none */
+type HeldGang = RunningGang & { leftMs: number | null };
+
+const WATCHED = {
+  job: { table: "jobs", id: "id", ignored: ["waiting_for", "version"] },
+  lease: { table: "leases", id: "job_id" },
+  checkpoint: { table: "checkpoints", id: "job_id" },
+  preemption: { table: "preemptions", id: "victim_job" },
+} as const;
+
 /** What placement needs to know of shares: who is guaranteed what, who holds what now, and who held what before. */
 export class SharingSnapshots {
   readonly #clock: Clock;
   readonly #workloads: Workloads;
   readonly #shares: ShareTable;
+  readonly #changed: ChangedRows<keyof typeof WATCHED>;
   readonly #gangs;
+  readonly #gangsOf;
   readonly #kept;
+  /** By job, those that hold workers; null: to be read anew. */
+  #held: Map<string, HeldGang[]> | null = null;
   #used: { at: number; amounts: Map<string, Amounts> } | null = null;
 
   constructor(db: WriteHandle, clock: Clock, workloads: Workloads, shares: ShareTable) {
     this.#shares = shares;
     this.#clock = clock;
     this.#workloads = workloads;
-    this.#gangs = db.prepare<[], GangRow>(
+    this.#changed = new ChangedRows(db, "sharing", WATCHED);
+    const gangs = (which: string) =>
       `SELECT jobs.id AS job, members.attempt_id AS attempt, jobs.project_id AS project, jobs.kind, jobs.state, jobs.desired, jobs.expires_at, jobs.time_limit_ms, jobs.ran_ms,
          json_group_array(leases.worker_id) AS workers, min(leases.acquired_at) AS started_at,
          (SELECT max(committed_at) FROM checkpoints WHERE checkpoints.job_id = jobs.id) AS committed_at,
          (SELECT json_group_array(decided_at) FROM preemptions WHERE victim_job = jobs.id) AS preempted_at
        FROM leases JOIN members ON members.id = leases.member_id JOIN jobs ON jobs.id = leases.job_id
-       WHERE leases.released_at IS NULL AND jobs.state NOT IN ('PREEMPTING', 'STOPPING')
-       GROUP BY members.attempt_id ORDER BY members.attempt_id`,
-    );
+       WHERE leases.released_at IS NULL AND jobs.state NOT IN ('PREEMPTING', 'STOPPING') ${which}
+       GROUP BY members.attempt_id ORDER BY members.attempt_id`;
+    this.#gangs = db.prepare<[], GangRow>(gangs(""));
+    this.#gangsOf = db.prepare<[string], GangRow>(gangs("AND leases.job_id = ?"));
     this.#kept = db.prepare<[number], { job: string; workers: string }>(
       `SELECT DISTINCT preemptions.job_id AS job, workers FROM preemptions JOIN jobs ON jobs.id = preemptions.job_id AND jobs.state = 'QUEUED'
        WHERE kept_until > ? ORDER BY preemptions.id`,
@@ -68,8 +85,29 @@ export class SharingSnapshots {
 
   /** All that hold workers and were not asked to go. */
   running(): RunningGang[] {
+    const changed = new Set([...this.#changed.take().values()].flat());
+    if (this.#held === null) {
+      const rows = this.#gangs.all().map((row) => this.#gang(row));
+      this.#held = Map.groupBy(rows, ({ job }) => job);
+    } else
+      for (const job of changed) {
+        const rows = this.#gangsOf.all(job).map((row) => this.#gang(row));
+        if (rows.length > 0) this.#held.set(job, rows);
+        else this.#held.delete(job);
+      }
     const now = this.#clock.now();
-    return this.#gangs.all().map((row) => this.#gang(row, now));
+    return [...this.#held.values()].flatMap((gangs) =>
+      gangs.map(({ leftMs, ...gang }) =>
+        // Its time counts once it runs.
+        gang.endsAt === null && leftMs !== null ? { ...gang, endsAt: now + leftMs } : gang,
+      ),
+    );
+  }
+
+  /** Nobody asks who holds what for now: what changes meanwhile is not kept for ever. */
+  forget(): void {
+    this.#changed.take();
+    this.#held = null;
   }
 
   /** Workers that were taken back, by id, with the job that each is kept for. */
@@ -83,7 +121,7 @@ export class SharingSnapshots {
     );
   }
 
-  #gang(row: GangRow, now: number): RunningGang {
+  #gang(row: GangRow): HeldGang {
     const { job, attempt, project, kind, started_at: startedAt } = row;
     const isMovable =
       row.desired === "run" &&
@@ -92,8 +130,8 @@ export class SharingSnapshots {
     const { time_limit_ms: limit, ran_ms: ran } = row;
     return {
       ...{ job, attempt, project, startedAt },
-      // Its time counts once it runs.
-      endsAt: row.expires_at ?? (limit === null ? null : now + Math.max(0, limit - ran)),
+      endsAt: row.expires_at,
+      leftMs: limit === null ? null : Math.max(0, limit - ran),
       priority: priorityOf(workload?.jobClass ?? "train", 0),
       // One of several gangs goes by its job's own word alone, and what a newer release began by that release's.
       isPreemptible: isMovable && workload?.hasSeveralGangs === false,

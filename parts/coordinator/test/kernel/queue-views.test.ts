@@ -29,25 +29,23 @@ t.test("a job that waits is told when who holds its workers must have ended", as
   const other = await submit("other", null, { projectId: "project-b" });
   await scheduler.cycle();
 
-  const told = (reach: RowFilter = "all", project?: string) =>
-    queue
-      .of(reach, project)
-      .map(({ id, start }) => [
-        id,
-        start === null || start.at === null ? start?.why : (start.at - begins) / MINUTE,
-      ]);
-  t.same(told(), [
+  const told = async (reach: RowFilter = "all", project?: string) =>
+    (await queue.of(reach, project)).map(({ id, start }) => [
+      id,
+      start === null || start.at === null ? start?.why : (start.at - begins) / MINUTE,
+    ]);
+  t.same(await told(), [
     [next, 30],
     [other, 40],
     [wide, "never-fits"],
   ]);
   t.notOk(
-    told().some(([id]) => id === runs),
+    (await told()).some(([id]) => id === runs),
     "what holds its workers waits no more",
   );
-  t.same(told("all", "project-b"), [[other, 40]], "others are counted, and not told");
-  t.same(told([]), []);
-  t.match(queue.of("all")[0], {
+  t.same(await told("all", "project-b"), [[other, 40]], "others are counted, and not told");
+  t.same(await told([]), []);
+  t.match((await queue.of("all"))[0], {
     ...{ name: "next", projectId: "project-a", isHeld: false },
     waitingFor: /^needs 1 workers; 0 of 1 would do now/,
   });

@@ -28,7 +28,7 @@ export const queueRoutes: FastifyPluginAsyncTypebox<QueueRoutesDeps> = async (
       const { rows } = await authorize(request, "job.list", "rows");
       const { project } = request.query;
       if (project !== undefined) inProject(request, read, callerOfRequest(request), project);
-      const waiting = queue.of(rows, project);
+      const waiting = await queue.of(rows, project);
       return { jobs: waiting.map((job, at) => queuedJob(job, job.isHeld ? null : at + 1)) };
     },
   );

@@ -3,6 +3,7 @@
  * of them. Every tie is ended by an id. Pure.
  */
 import type { WorkerSelection } from "../accepted-task.ts";
+import { compareIds } from "./compare-ids.ts";
 import type { PlacementWorker, WaitingGang } from "./placement-facts.ts";
 import { priceCents } from "./worker-filter.ts";
 
@@ -107,9 +108,4 @@ function compareRanks(a: Offer, b: Offer, count: number, rank: Rank): number {
 
 function compareNodes(a: Offer, b: Offer): number {
   return compareIds(a[0]!.node, b[0]!.node);
-}
-
-/** `node-2` before `node-10`. */
-export function compareIds(a: string, b: string): number {
-  return a.localeCompare(b, "en", { numeric: true }) || (a < b ? -1 : a > b ? 1 : 0);
 }

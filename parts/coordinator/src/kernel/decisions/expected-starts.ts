@@ -1,9 +1,11 @@
 /**
  * When each waiting gang is expected to start, as far as jobs state how long they run: the plan of now, then the plan at each moment at which somebody must
- * have ended. Pure. Whoever ends early makes these times too late, and a job that comes later and has a better claim makes them too early.
+ * have ended. Pure, in steps. Whoever ends early makes these times too late, and a job that comes later and has a better claim makes them too early.
  */
-import type { RunningGang } from "./placement-facts.ts";
-import { plan, type Snapshot } from "./placement.ts";
+import type { RunningGang, WaitingGang } from "./placement-facts.ts";
+import { shapeOf } from "./gang-shapes.ts";
+import { PlacementFleet } from "./placement-fleet.ts";
+import { planInSteps, type Snapshot } from "./placement.ts";
 
 /** So many moments are looked ahead. */
 const MOST_MOMENTS = 64;
@@ -16,11 +18,11 @@ export type ExpectedStart =
   | { at: null; why: "no-end-stated" | "far-off" | "never-fits" };
 
 /** @param running all that hold workers, whether shares are set or not; times of one clock, in milliseconds */
-export function expectedStarts(
+export function* expectedStarts(
   snapshot: Snapshot,
   running: readonly RunningGang[],
   now: number,
-): Map<string, ExpectedStart> {
+): Generator<void, Map<string, ExpectedStart>> {
   const found = new Map<string, ExpectedStart>();
   let held = [...running];
   let gangs = snapshot.gangs.filter(({ isFurther }) => !isFurther);
@@ -35,15 +37,16 @@ export function expectedStarts(
       keptFor: moment === 0 ? (worker.keptFor ?? null) : null,
     }));
     const { sharing } = snapshot;
-    const { placements, preemptions } = plan({
-      ...{ gangs, nodes: snapshot.nodes, workers },
+    const { placements, preemptions } = yield* planInSteps({
+      ...{ gangs, nodes: snapshot.nodes, workers, backfill: { now: at, running: held } },
       ...(sharing === undefined ? {} : { sharing: { ...sharing, now: at, running: held } }),
     });
     const started = new Map(gangs.map((gang) => [gang.job, gang]));
+    const begun = new Set<WaitingGang>();
     const begin = (job: string, ids: readonly string[], from: number) => {
       const gang = started.get(job)!;
       found.set(job, { at: from });
-      gangs = gangs.filter((one) => one !== gang);
+      begun.add(gang);
       const { project, priority, runsMs } = gang;
       held.push({
         ...{ job, attempt: job, project, priority, isPreemptible: true, workers: ids },
@@ -57,6 +60,7 @@ export function expectedStarts(
       held = held.filter(({ attempt }) => !gone.has(attempt));
       begin(job, ids, at + MAKES_WAY_MS);
     }
+    gangs = gangs.filter((gang) => !begun.has(gang));
     const ends = held.flatMap(({ endsAt }) => (endsAt === null ? [] : [endsAt]));
     // Those that let go already are gone soon, whatever they stated.
     if (
@@ -71,10 +75,15 @@ export function expectedStarts(
     at = next;
   }
   const empty = snapshot.workers.map((worker) => ({ ...worker, isFree: true, keptFor: null }));
+  const fleet = new PlacementFleet(snapshot.nodes, empty, gangs);
+  const fits = new Map<string, boolean>();
+  const later = knowsNoEnd ? "no-end-stated" : "far-off";
   for (const gang of gangs) {
-    const alone = plan({ gangs: [gang], nodes: snapshot.nodes, workers: empty });
-    const why = knowsNoEnd ? "no-end-stated" : "far-off";
-    found.set(gang.job, { at: null, why: alone.placements.length === 0 ? "never-fits" : why });
+    const shape = shapeOf(gang);
+    const mayFit = fits.get(shape) ?? fleet.find(gang, false) !== null;
+    fits.set(shape, mayFit);
+    found.set(gang.job, { at: null, why: mayFit ? later : "never-fits" });
+    yield;
   }
   return found;
 }

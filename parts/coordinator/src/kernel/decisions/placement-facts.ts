@@ -27,6 +27,8 @@ export type WaitingGang = {
   images: readonly Pick<MemberImage, "needs">[] | null;
   /** How long it runs at most, in milliseconds; null: its job states nothing. */
   runsMs: number | null;
+  /** Since when, in milliseconds; absent: it has no place that could be kept. */
+  waitingSince?: number;
   /** The oldest version of the agent protocol that will do. */
   agentProtocol: number;
   /** Its node needs a port, also where it lies on one. */
@@ -35,7 +37,15 @@ export type WaitingGang = {
 /** The place of a lost member in an attempt that runs; `home` is its hub's node. */
 export type Vacancy = Omit<
   WaitingGang,
-  "size" | "hubBytes" | "isReached" | "isFurther" | "before" | "project" | "priority" | "runsMs"
+  | "size"
+  | "hubBytes"
+  | "isReached"
+  | "isFurther"
+  | "before"
+  | "project"
+  | "priority"
+  | "runsMs"
+  | "waitingSince"
 > & {
   member: string;
   home: string;

@@ -1,46 +1,137 @@
 /** The fleet while a plan is made: what is taken of it so far, and what a gang would find. A working copy of one cycle. */
-import { choose, type Chosen, compareIds, hasPort, type Homes, rankOf } from "./choose-workers.ts";
+import { choose, type Chosen, hasPort, type Homes, rankOf } from "./choose-workers.ts";
+import { compareIds } from "./compare-ids.ts";
+import { shapeOf } from "./gang-shapes.ts";
+import { type NodeBucket, NodeBuckets, type NodeCell } from "./node-buckets.ts";
 import type { PlacementNode, PlacementWorker, Vacancy, WaitingGang } from "./placement-facts.ts";
+import type { Reservation } from "./reservation.ts";
 import { whyNeverNow } from "./worker-filter.ts";
+import { levelOf, WorkerKinds } from "./worker-kinds.ts";
 
-/** A worker as a gang finds it: why it may have this one neither now nor later, and why not now. Null: it may. */
-export type JudgedWorker = { worker: PlacementWorker; never: string | null; why: string | null };
+/** @property hasHome among the eligible is one whose node has memory for the hub @property excluded how many by the first reason of each */
+export type FleetCount = {
+  eligible: number;
+  all: number;
+  hasHome: boolean;
+  excluded: ReadonlyMap<string, number>;
+};
+/** Workers of one kind. @property busy how many by why */
+type Tally = { all: number; free: number; busy: Map<string, number> };
 
-/** Null: the worker serves the gang whenever it is free. */
-type Fit = { worker: PlacementWorker; why: string | null };
+const BUSY = "busy";
+const RESERVED = "reserved for a job that has waited longer";
+
+/** By the place of a kind of workers: why none of them ever serves the gang, or null. */
+type Fits = readonly (string | null)[];
+type Cell = NodeCell & { workers: number[] };
 
 export class PlacementFleet {
   readonly #workers: readonly PlacementWorker[];
   readonly #nodes: ReadonlyMap<string, PlacementNode>;
+  readonly #kinds: WorkerKinds;
+  /** Amounts of memory that hubs ask for, in rising order. */
+  readonly #rooms: readonly number[];
+  readonly #cells = new Map<string, Cell>();
+  readonly #buckets = new NodeBuckets();
+  /** By the place of a kind. */
+  readonly #tallies: Tally[] = [];
+  readonly #at = new Map<string, number>();
+  /** Those that are free for anybody, or for the job that they are kept for. */
+  readonly #open = new Set<number>();
   /** Job ports of a node for members elsewhere, and for the gateway. */
   readonly #ports: Map<string, number>;
   readonly #doors: Map<string, number>;
   readonly #taken = new Set<string>();
-  /** By all that whether a worker serves hangs on: many gangs ask the same. */
-  readonly #fits = new Map<string, readonly Fit[]>();
+  readonly #fits = new Map<string, Fits>();
+  #reserved: (Reservation & { now: number }) | null = null;
 
-  constructor(nodes: readonly PlacementNode[], workers: readonly PlacementWorker[]) {
+  /** @param gangs that will ask: what they can't tell apart is looked at once */
+  constructor(
+    nodes: readonly PlacementNode[],
+    workers: readonly PlacementWorker[],
+    gangs: Iterable<Pick<WaitingGang, "hubBytes" | "estimatedMemoryMb">>,
+  ) {
     this.#workers = workers;
     this.#nodes = new Map(nodes.map((node) => [node.id, node]));
     this.#ports = new Map(nodes.map(({ id, freePorts }) => [id, freePorts]));
     this.#doors = new Map(nodes.map(({ id, gatewayPorts }) => [id, gatewayPorts]));
+    const needs = new Set<number>();
+    const rooms = new Set<number>();
+    for (const { hubBytes, estimatedMemoryMb } of gangs) {
+      rooms.add(hubBytes ?? 0);
+      if (estimatedMemoryMb !== null) needs.add(estimatedMemoryMb);
+    }
+    this.#rooms = [...rooms].toSorted((a, b) => a - b);
+    this.#kinds = new WorkerKinds(workers, this.#nodes, needs);
+    for (const [at, worker] of workers.entries()) this.#shelve(at, worker);
+    for (const cell of this.#cells.values()) this.#buckets.file(cell);
   }
 
-  /** Each worker, with the first reason for which the gang can't have it. */
-  judge(gang: WaitingGang): JudgedWorker[] {
-    const fits = this.#fitsOf(gang).map(({ worker, why }) => ({
-      worker,
-      why:
-        why ??
-        (gang.isReached && !hasPort(this.#doors, worker.node)
-          ? "on nodes without a free job port"
-          : null),
-    }));
-    const avoided = this.#avoidedNodes(gang, fits);
-    return fits.map(({ worker, why }) => {
-      const never = why ?? (avoided.has(worker.node) ? "on nodes where the job has failed" : null);
-      return { worker, never, why: never ?? this.#whyBusy(worker, gang.job) };
-    });
+  /** How many workers the gang may have now, and why not the others: the first reason of each. */
+  count(gang: WaitingGang, hasKept: boolean): FleetCount {
+    const all = this.#workers.length;
+    const excluded = new Map<string, number>();
+    const exclude = (why: string, count: number) => {
+      if (count > 0) excluded.set(why, (excluded.get(why) ?? 0) + count);
+    };
+    if (this.#isPlain(gang, hasKept) || gang.isReached) {
+      const eligible = this.eligible(gang);
+      const isEligible = new Set(eligible);
+      const serves = this.#whyNever(gang);
+      const avoided = this.#avoidedNodes(gang, serves);
+      for (const [at, worker] of this.#workers.entries())
+        if (!isEligible.has(worker))
+          exclude(
+            serves(worker, at) ??
+              (avoided.has(worker.node) ? "on nodes where the job has failed" : null) ??
+              this.#whyBusy(worker, gang)!,
+            1,
+          );
+      return {
+        ...{ eligible: eligible.length, all, excluded },
+        hasHome: this.#hasHome(gang, eligible),
+      };
+    }
+    let eligible = 0;
+    for (const [place, why] of this.#fitsOf(gang).entries()) {
+      const tally = this.#tallies[place]!;
+      if (why !== null) exclude(why, tally.all);
+      else {
+        eligible += tally.free;
+        for (const [busy, count] of tally.busy) exclude(busy, count);
+      }
+    }
+    const room = this.#roomFor(gang);
+    const hasHome = this.#offers(gang).some(({ bucket }) => bucket.room > room);
+    return { eligible, all, excluded, hasHome };
+  }
+
+  /** Those that the gang may have at once. */
+  eligible(gang: WaitingGang): PlacementWorker[] {
+    const whyNever = this.#whyNever(gang);
+    const avoided = this.#avoidedNodes(gang, whyNever);
+    const found: PlacementWorker[] = [];
+    for (const at of this.#open) {
+      const worker = this.#workers[at]!;
+      if (
+        this.#whyBusy(worker, gang) === null &&
+        whyNever(worker, at) === null &&
+        !avoided.has(worker.node)
+      )
+        found.push(worker);
+    }
+    return found;
+  }
+
+  /** The workers that it gets; null when they are too few. @param hasKept workers were taken back for it */
+  find(gang: WaitingGang, hasKept: boolean): Chosen | null {
+    if (this.#isPlain(gang, hasKept)) return this.choose(gang, this.eligible(gang));
+    const offers = this.#offers(gang);
+    const whole = this.#bestNode(gang, offers);
+    if (whole !== null || gang.hubBytes === null) return whole;
+    // Spread over several nodes: too few of all are too few, and most gangs that wait find that.
+    const all = offers.reduce((sum, { count, bucket }) => sum + count * bucket.size, 0);
+    return all < gang.size ? null : this.choose(gang, this.eligible(gang));
   }
 
   /** The workers that it gets of those that it is given; null when they are too few. */
@@ -48,19 +139,68 @@ export class PlacementFleet {
     return choose(gang, eligible, this.#homesOf(gang));
   }
 
-  hasHome(gang: WaitingGang, eligible: readonly PlacementWorker[]): boolean {
-    const { hasRoom } = this.#homesOf(gang);
-    return eligible.some(({ node }) => hasRoom(node));
+  /** Whether workers of one kind serve the gang all, or none of them does. */
+  goesByKind(gang: WaitingGang): boolean {
+    return !this.#isPlain(gang, false) && !gang.isReached;
+  }
+
+  /** The kinds that are among them, as a key. Of what is free already, and of what left the fleet, nothing is told. */
+  kindsOf(workers: readonly string[]): string {
+    const kinds = new Set<number>();
+    for (const id of workers) {
+      const at = this.#at.get(id);
+      if (at !== undefined && !this.#workers[at]!.isFree) kinds.add(this.#kinds.places[at]!);
+    }
+    return [...kinds].toSorted((a, b) => a - b).join();
+  }
+
+  /** Whether a worker serves the gang whenever it is free. */
+  servesOnceFree(gang: WaitingGang): (worker: PlacementWorker) => boolean {
+    const whyNever = this.#whyNever(gang);
+    const avoided = this.#avoidedNodes(gang, whyNever);
+    return (worker) =>
+      whyNever(worker, this.#at.get(worker.id)!) === null && !avoided.has(worker.node);
   }
 
   take(gang: Pick<WaitingGang, "isReached">, { home, workers }: Chosen): void {
-    for (const { id } of workers) this.#taken.add(id);
+    this.withhold(workers.map(({ id }) => id));
     if (gang.isReached || workers.some(({ node }) => node !== home)) this.#takePort(home);
   }
 
   /** Nobody is given these in this plan. */
   withhold(workers: Iterable<string>): void {
-    for (const id of workers) this.#taken.add(id);
+    for (const id of workers) {
+      if (this.#taken.has(id)) continue;
+      this.#taken.add(id);
+      const at = this.#at.get(id);
+      if (at !== undefined) this.#unshelve(at);
+    }
+  }
+
+  /** All that would ever serve the gang, whoever has them. */
+  serving(gang: WaitingGang): PlacementWorker[] {
+    const serves = this.servesOnceFree(gang);
+    return this.#workers.filter(
+      (worker) =>
+        !this.#taken.has(worker.id) && (worker.keptFor ?? null) === null && serves(worker),
+    );
+  }
+
+  /** Gangs that come later get none of these, but those that end in time. Once in a cycle. */
+  reserve(reservation: Reservation, now: number): void {
+    for (const id of reservation.workers) {
+      const at = this.#at.get(id);
+      if (at === undefined || this.#taken.has(id)) continue;
+      if (this.#workers[at]!.isFree) this.#unfile(at, RESERVED);
+    }
+    this.#reserved = { ...reservation, now };
+  }
+
+  /** Whether the gang states that it ends before reserved workers are needed. */
+  mayBackfill(gang: { runsMs?: number | null } | null): boolean {
+    const runsMs = gang?.runsMs ?? null;
+    if (this.#reserved === null || runsMs === null) return false;
+    return this.#reserved.now + runsMs <= this.#reserved.until;
   }
 
   /** The best worker for a lost member's place, on the hub's node where there is one, and takes it; null while there is none. */
@@ -73,14 +213,14 @@ export class PlacementFleet {
     });
     const elsewhere = fitting.filter(({ node }) => !vacancy.avoidNodes.includes(node));
     const free = (elsewhere.length > 0 ? elsewhere : fitting).filter(
-      (worker) => this.#whyBusy(worker, vacancy.job) === null,
+      (worker) => this.#whyBusy(worker, vacancy) === null,
     );
     const isAway = ({ node }: PlacementWorker) => Number(node !== home);
     const [best] = free.toSorted(
       (a, b) => rank(a) - rank(b) || isAway(a) - isAway(b) || compareIds(a.id, b.id),
     );
     if (best === undefined) return null;
-    this.#taken.add(best.id);
+    this.withhold([best.id]);
     if (best.node !== home && !isOpen) this.#takePort(home);
     return best;
   }
@@ -89,44 +229,171 @@ export class PlacementFleet {
   firstModelFor(gang: WaitingGang): string | null {
     const rank = rankOf(gang.selection);
     let best: PlacementWorker | null = null;
-    for (const { worker, why } of this.#fitsOf(gang))
-      if (why === null && (best === null || rank(worker) < rank(best))) best = worker;
-    return best?.model ?? null;
+    const prefer = (worker: PlacementWorker) => {
+      if (best === null || rank(worker) < rank(best)) best = worker;
+    };
+    if (gang.selection.kind === "auto") {
+      const fits = this.#fitsOf(gang);
+      for (const [place, { worker }] of this.#kinds.kinds.entries())
+        if (fits[place] === null) prefer(worker);
+    } else
+      for (const worker of this.#workers)
+        if (whyNeverNow(gang, worker, this.#nodes.get(worker.node)) === null) prefer(worker);
+    return (best as PlacementWorker | null)?.model ?? null;
+  }
+
+  #hasHome(gang: WaitingGang, eligible: readonly PlacementWorker[]): boolean {
+    const { hasRoom } = this.#homesOf(gang);
+    return eligible.some(({ node }) => hasRoom(node));
+  }
+
+  /** Its workers are told apart one by one, not by kind and bucket. */
+  #isPlain(gang: WaitingGang, hasKept: boolean): boolean {
+    const { avoidNodes, selection } = gang;
+    return hasKept || avoidNodes.length > 0 || selection.kind !== "auto" || this.mayBackfill(gang);
+  }
+
+  #shelve(at: number, worker: PlacementWorker): void {
+    const { id, node: nodeId } = worker;
+    this.#at.set(id, at);
+    let cell = this.#cells.get(nodeId);
+    if (cell === undefined) {
+      cell = {
+        ...{ id: nodeId, free: new Map(), workers: [], bucket: null },
+        room: levelOf(this.#rooms, this.#nodes.get(nodeId)?.capacityBytes ?? 0),
+        ...{ hasPort: hasPort(this.#ports, nodeId), hasDoor: hasPort(this.#doors, nodeId) },
+      };
+      this.#cells.set(nodeId, cell);
+    }
+    cell.workers.push(at);
+    const kind = this.#kinds.places[at]!;
+    const tally = (this.#tallies[kind] ??= { all: 0, free: 0, busy: new Map() });
+    tally.all += 1;
+    if (worker.isFree) this.#open.add(at);
+    const why = this.#whyBusy(worker, null);
+    if (why === null) {
+      tally.free += 1;
+      cell.free.set(kind, (cell.free.get(kind) ?? 0) + 1);
+    } else tally.busy.set(why, (tally.busy.get(why) ?? 0) + 1);
+  }
+
+  #unshelve(at: number): void {
+    this.#open.delete(at);
+    const { id, isFree, keptFor = null } = this.#workers[at]!;
+    if (isFree && keptFor === null && this.#reserved?.workers.has(id) !== true)
+      this.#unfile(at, BUSY);
+  }
+
+  /** It is no longer free for anybody. */
+  #unfile(at: number, why: string): void {
+    const cell = this.#cells.get(this.#workers[at]!.node)!;
+    const kind = this.#kinds.places[at]!;
+    const tally = this.#tallies[kind]!;
+    tally.free -= 1;
+    tally.busy.set(why, (tally.busy.get(why) ?? 0) + 1);
+    cell.free.set(kind, cell.free.get(kind)! - 1);
+    this.#buckets.file(cell);
   }
 
   #takePort(node: string): void {
     for (const left of [this.#ports, this.#doors]) left.set(node, (left.get(node) ?? 0) - 1);
+    const cell = this.#cells.get(node);
+    if (cell === undefined) return;
+    cell.hasPort = hasPort(this.#ports, node);
+    cell.hasDoor = hasPort(this.#doors, node);
+    this.#buckets.file(cell);
   }
 
-  #whyBusy({ id, isFree, whyHeld = null, keptFor = null }: PlacementWorker, job: string) {
-    if (!isFree) return whyHeld ?? "busy";
-    if (keptFor !== null && keptFor !== job) return "taken back for another job";
-    return this.#taken.has(id) ? "busy" : null;
+  #whyBusy(
+    { id, isFree, whyHeld = null, keptFor = null }: PlacementWorker,
+    gang: (Pick<WaitingGang, "job"> & { runsMs?: number | null }) | null,
+  ): string | null {
+    if (!isFree) return whyHeld ?? BUSY;
+    if (keptFor !== null && keptFor !== gang?.job) return "taken back for another job";
+    if (this.#taken.has(id)) return BUSY;
+    const isReserved = this.#reserved?.workers.has(id) === true;
+    return isReserved && !this.mayBackfill(gang) ? RESERVED : null;
   }
 
-  #fitsOf(gang: WaitingGang): readonly Fit[] {
-    const { selection, onlyMine, userId, images, estimatedMemoryMb, agentProtocol } = gang;
-    const key = JSON.stringify([
-      ...[selection, onlyMine ? userId : null, images, estimatedMemoryMb, agentProtocol],
-    ]);
-    const known = this.#fits.get(key);
+  #fitsOf(gang: WaitingGang): Fits {
+    const shape = shapeOf(gang);
+    const known = this.#fits.get(shape);
     if (known !== undefined) return known;
-    const fits = this.#workers.map((worker) => ({
-      worker,
-      why: whyNeverNow(gang, worker, this.#nodes.get(worker.node)),
-    }));
-    this.#fits.set(key, fits);
+    const fits = this.#kinds.kinds.map(({ worker, node }) => whyNeverNow(gang, worker, node));
+    this.#fits.set(shape, fits);
     return fits;
   }
 
+  /** Why a worker never serves the gang, avoided nodes apart. */
+  #whyNever(gang: WaitingGang): (worker: PlacementWorker, at: number) => string | null {
+    const fits = gang.selection.kind === "auto" ? this.#fitsOf(gang) : null;
+    return (worker, at) =>
+      (fits === null
+        ? whyNeverNow(gang, worker, this.#nodes.get(worker.node))
+        : fits[this.#kinds.places[at]!]!) ??
+      (gang.isReached && !hasPort(this.#doors, worker.node)
+        ? "on nodes without a free job port"
+        : null);
+  }
+
   /** Nodes that failed the job are left alone as long as another one could take it, if only later. */
-  #avoidedNodes(gang: WaitingGang, fits: readonly Fit[]): ReadonlySet<string> {
+  #avoidedNodes(
+    gang: WaitingGang,
+    whyNever: (worker: PlacementWorker, at: number) => string | null,
+  ): ReadonlySet<string> {
     const avoid = new Set(gang.avoidNodes);
     if (avoid.size === 0) return avoid;
-    const fitting = fits.flatMap(({ why, worker }) =>
-      why === null && !avoid.has(worker.node) ? [worker] : [],
+    const fitting = this.#workers.filter(
+      (worker, at) => !avoid.has(worker.node) && whyNever(worker, at) === null,
     );
     return this.choose(gang, fitting) === null ? new Set() : avoid;
+  }
+
+  /** What each bucket of nodes offers the gang, its kinds by rank: without those that offer nothing. */
+  #offers(gang: WaitingGang): Offer[] {
+    const fits = this.#fitsOf(gang);
+    const rank = rankOf(gang.selection);
+    const offers: Offer[] = [];
+    for (const bucket of this.#buckets.all()) {
+      if (bucket.size === 0 || (gang.isReached && !bucket.hasDoor)) continue;
+      const ranks: (readonly [rank: number, count: number])[] = [];
+      let count = 0;
+      for (const [kind, free] of bucket.free)
+        if (fits[kind] === null) {
+          ranks.push([rank(this.#kinds.kinds[kind]!.worker), free]);
+          count += free;
+        }
+      if (count === 0) continue;
+      ranks.sort(([a], [b]) => a - b);
+      offers.push({ bucket, ranks, count });
+    }
+    return offers;
+  }
+
+  /** The best workers that one node offers, of equals the node with the least to spare. */
+  #bestNode(gang: WaitingGang, offers: readonly Offer[]): Chosen | null {
+    const room = this.#roomFor(gang);
+    let best: Offer | null = null;
+    for (const offer of offers)
+      if (offer.count >= gang.size && offer.bucket.room > room)
+        if (best === null || compareOffers(offer, best, gang.size) < 0) best = offer;
+    if (best === null) return null;
+    const cell = this.#cells.get(best.bucket.first()!.id)!;
+    const fits = this.#fitsOf(gang);
+    const rank = rankOf(gang.selection);
+    const workers = cell.workers
+      .filter((at) => fits[this.#kinds.places[at]!] === null)
+      .map((at) => this.#workers[at]!)
+      .filter((worker) => (worker.keptFor ?? null) === null && this.#whyBusy(worker, gang) === null)
+      .toSorted((a, b) => rank(a) - rank(b) || compareIds(a.id, b.id));
+    return { home: cell.id, workers: workers.slice(0, gang.size) };
+  }
+
+  /** A node has room for its hub whose level is above this one. */
+  #roomFor({ job, hubBytes }: WaitingGang): number {
+    const room = this.#rooms.indexOf(hubBytes ?? 0);
+    if (room === -1) throw new Error(`${job} was not announced to this fleet`);
+    return room;
   }
 
   #homesOf({ hubBytes }: WaitingGang): Homes {
@@ -135,4 +402,37 @@ export class PlacementFleet {
       hasRoom: (node) => (this.#nodes.get(node)?.capacityBytes ?? 0) >= (hubBytes ?? 0),
     };
   }
+}
+
+/** Of one node of a bucket. @property count of all its free workers that serve the gang */
+type Offer = {
+  bucket: NodeBucket;
+  ranks: readonly (readonly [rank: number, count: number])[];
+  count: number;
+};
+
+/** Over the first `size` workers: worker by worker the better rank wins, then the node with the least to spare, then the lowest id. */
+function compareOffers(a: Offer, b: Offer, size: number): number {
+  return (
+    compareRanks(a, b, size) ||
+    a.count - b.count ||
+    compareIds(a.bucket.first()!.id, b.bucket.first()!.id)
+  );
+}
+
+function compareRanks(a: Offer, b: Offer, size: number): number {
+  let [left, right] = [0, 0];
+  let [restLeft, restRight] = [a.ranks[0]![1], b.ranks[0]![1]];
+  for (let seen = 0; seen < size; ) {
+    const difference = a.ranks[left]![0] - b.ranks[right]![0];
+    if (difference !== 0) return difference;
+    const same = Math.min(restLeft, restRight, size - seen);
+    seen += same;
+    restLeft -= same;
+    restRight -= same;
+    if (seen >= size) return 0;
+    if (restLeft === 0) restLeft = a.ranks[(left += 1)]![1];
+    if (restRight === 0) restRight = b.ranks[(right += 1)]![1];
+  }
+  return 0;
 }

@@ -2,7 +2,8 @@
  * `snapshot → plan`, pure: which waiting gangs get which workers now, who makes way for whom, and why the others wait. A gang is placed wholly or not at
  * all. Where nobody was guaranteed anything gangs come in order of arrival, else by the shares of their projects. The same snapshot gives the same plan.
  */
-import { compareIds } from "./choose-workers.ts";
+import { compareIds } from "./compare-ids.ts";
+import { shapeOf, shareClassOf } from "./gang-shapes.ts";
 import type {
   PlacementNode,
   PlacementWorker,
@@ -10,8 +11,15 @@ import type {
   Vacancy,
   WaitingGang,
 } from "./placement-facts.ts";
-import { type JudgedWorker, PlacementFleet } from "./placement-fleet.ts";
-import { chooseVictims, type ReclaimReason } from "./reclaim.ts";
+import { type FleetCount, PlacementFleet } from "./placement-fleet.ts";
+import {
+  chooseVictims,
+  type Holder,
+  type HolderRow,
+  mayGo,
+  type ReclaimReason,
+} from "./reclaim.ts";
+import { RESERVED_AFTER_MS, reserveFor } from "./reservation.ts";
 import { type Amounts, amountsOf, type Share, ShareLedger } from "./shares.ts";
 import { inOrderOfArrival, ShareTurns } from "./turns.ts";
 
@@ -22,6 +30,8 @@ export type Snapshot = {
   workers: readonly PlacementWorker[];
   /** Absent: nobody was guaranteed anything. */
   sharing?: Sharing;
+  /** Absent: nobody waited so long that workers are reserved. */
+  backfill?: Pick<Sharing, "now" | "running">;
 };
 export type Sharing = {
   /** Of the clock that the running gangs' times are of, in milliseconds. */
@@ -47,12 +57,23 @@ export type Plan = {
   placements: Placement[];
   replacements: Replacement[];
   preemptions: Preemption[];
-  waiting: { job: string; why: string }[];
+  /** As they came. @property isFurther its job runs, and would have more gangs */
+  waiting: { job: string; isFurther: boolean; why: string }[];
 };
 
 export function plan(snapshot: Snapshot): Plan {
-  const { gangs, vacancies = [], nodes, workers, sharing } = snapshot;
-  const fleet = new PlacementFleet(nodes, workers);
+  const steps = planInSteps(snapshot);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** The same, with a pause after each gang: who runs the steps may do something else in between, as long as the snapshot stays what it is. */
+export function* planInSteps(snapshot: Snapshot): Generator<void, Plan> {
+  const { gangs, vacancies = [], nodes, workers, sharing, backfill } = snapshot;
+  const fleet = new PlacementFleet(nodes, workers, gangs);
+  yield;
   // What runs comes before what waits.
   const replacements = vacancies
     .toSorted((a, b) => a.sequence - b.sequence || compareIds(a.member, b.member))
@@ -62,82 +83,171 @@ export function plan(snapshot: Snapshot): Plan {
         ? []
         : [{ job: vacancy.job, member: vacancy.member, worker: worker.id }];
     });
-  const cycle = new Cycle(fleet, workers, sharing);
-  for (const gang of cycle.turnsOf(gangs)) cycle.serve(gang);
-  const { placements, preemptions, waiting } = cycle;
-  return { placements, replacements, preemptions, waiting };
+  const cycle = new Cycle(fleet, workers, sharing, backfill);
+  for (const gang of cycle.turnsOf(gangs)) {
+    cycle.serve(gang);
+    yield;
+  }
+  const { placements, preemptions } = cycle;
+  return { placements, replacements, preemptions, waiting: yield* cycle.waiting(gangs) };
 }
 
 class Cycle {
   readonly placements: Placement[] = [];
   readonly preemptions: Preemption[] = [];
-  readonly waiting: Plan["waiting"] = [];
+  readonly #placed = new Set<WaitingGang>();
+  /** Why a gang waits, where that is not so of all of its class. */
+  readonly #why = new Map<WaitingGang, string>();
+  /** What was tried in vain: nothing becomes free in a cycle, so those like it need no turn. By class, why; null: it is explained once the cycle is over. */
+  readonly #over = new Map<string, string | null>();
+  /** Shapes that found nothing: nobody of them does later in the cycle. */
+  readonly #unplaced = new Set<string>();
+  readonly #demands = new Map<string, Amounts>();
   readonly #fleet: PlacementFleet;
   readonly #workers: ReadonlyMap<string, PlacementWorker>;
   readonly #sharing: Sharing | undefined;
+  readonly #backfill: Snapshot["backfill"];
+  #hasReserved = false;
   readonly #ledger: ShareLedger;
-  /** Those that hold their workers still, and nobody has asked to go. */
-  readonly #running: Set<RunningGang>;
+  /** Those that may be made to go, and nobody has asked to. */
+  readonly #holders = new Set<Holder>();
+  readonly #rows = new Map<string, HolderRow>();
+  /** Of what runs, the lowest class by project. */
+  readonly #lowest = new Map<string, number>();
+  /** By shape, those whose workers would serve it, of so many that there were. */
+  readonly #serving = new Map<string, { of: number; holders: readonly Holder[] }>();
+  #alike: Holder[][] | null = null;
   readonly #kept: ReadonlyMap<string | null | undefined, PlacementWorker[]>;
 
   constructor(
     fleet: PlacementFleet,
     workers: readonly PlacementWorker[],
     sharing: Sharing | undefined,
+    backfill: Snapshot["backfill"],
   ) {
+    this.#backfill = backfill;
     this.#fleet = fleet;
     this.#workers = new Map(workers.map((worker) => [worker.id, worker]));
     this.#sharing = sharing;
     this.#ledger = new ShareLedger(sharing?.shares ?? [], amountsOf(workers), sharing?.used);
-    this.#running = new Set(sharing?.running);
-    for (const gang of this.#running) this.#ledger.hold(gang.project, this.#held(gang));
+    for (const gang of sharing?.running ?? []) {
+      const { project, priority, workers: ids } = gang;
+      const amounts = amountsOf(ids.flatMap((id) => this.#workers.get(id) ?? []));
+      this.#ledger.hold(project, amounts);
+      if (!mayGo(gang, sharing!.now)) continue;
+      const models = Object.keys(amounts).toSorted((a, b) => (a < b ? -1 : 1));
+      const key = JSON.stringify([project, models.map((model) => [model, amounts[model]])]);
+      let row = this.#rows.get(key);
+      if (row === undefined) this.#rows.set(key, (row = { project, amounts }));
+      this.#holders.add({ gang, row });
+      this.#lowest.set(project, Math.min(this.#lowest.get(project) ?? Infinity, priority));
+    }
     this.#kept = Map.groupBy(workers, ({ keptFor }) => keptFor);
   }
 
   *turnsOf(gangs: readonly WaitingGang[]): Generator<WaitingGang> {
+    const isOver = (gang: WaitingGang) =>
+      !this.#kept.has(gang.job) && this.#over.has(this.#classOf(gang));
     if (!this.#ledger.isSet) {
-      yield* inOrderOfArrival(gangs);
+      for (const gang of inOrderOfArrival(gangs)) if (!isOver(gang)) yield gang;
       return;
     }
-    const turns = new ShareTurns(gangs, this.#ledger, (gang) => this.#demandOf(gang));
+    const turns = new ShareTurns(gangs, this.#ledger, (gang) => this.#demandOf(gang), isOver);
     for (let gang = turns.next(); gang !== null; gang = turns.next()) yield gang;
   }
 
-  /** Places the gang, or has others make way for it, or says why it waits. */
+  /** Places the gang, or has others make way for it, or notes why it waits. */
   serve(gang: WaitingGang): void {
-    const judged = this.#fleet.judge(gang);
-    const eligible = judged.filter(({ why }) => why === null).map(({ worker }) => worker);
-    const chosen = this.#fleet.choose(gang, eligible);
+    const hasKept = this.#kept.has(gang.job);
+    const shape = this.#foundBy(gang);
+    const chosen = !hasKept && this.#unplaced.has(shape) ? null : this.#fleet.find(gang, hasKept);
     const { job, isFurther } = gang;
     const amounts = chosen === null ? this.#demandOf(gang) : amountsOf(chosen.workers);
     const over = this.#ledger.limitOver(gang.project, amounts);
     if (over !== null) {
-      this.#wait(
-        gang,
-        `${over.id === gang.project ? "its project" : "what stands above its project"} may hold at most ${over.limit} workers of ${over.model}`,
-      );
+      const whose = over.id === gang.project ? "its project" : "what stands above its project";
+      this.#close(gang, `${whose} may hold at most ${over.limit} workers of ${over.model}`);
       return;
     }
     if (chosen !== null) {
+      this.#placed.add(gang);
       this.#fleet.take(gang, chosen);
       this.#ledger.hold(gang.project, amounts);
       const { home } = chosen;
       this.placements.push({ job, isFurther, home, workers: chosen.workers.map(({ id }) => id) });
       return;
     }
-    if (this.#isComing(gang, eligible, amounts) || this.#reclaim(gang, judged, eligible, amounts))
-      return this.#wait(gang, "workers are taken back for it; who has them makes way");
-    const hasHome = this.#fleet.hasHome(gang, eligible);
-    this.#wait(gang, explain(gang, eligible.length, judged, hasHome));
+    if (!hasKept) this.#unplaced.add(shape);
+    if (this.#isComing(gang, amounts) || this.#reclaim(gang, amounts))
+      this.#why.set(gang, "workers are taken back for it; who has them makes way");
+    else if (this.#reserve(gang)) this.#why.set(gang, RESERVES);
+    else this.#close(gang, null);
   }
 
-  #wait({ job }: WaitingGang, why: string): void {
-    this.waiting.push({ job, why });
+  /** For the first that waited long, and needs more than the next worker that is free. */
+  #reserve(gang: WaitingGang): boolean {
+    const { size, isFurther, waitingSince = Infinity } = gang;
+    if (this.#hasReserved || this.#backfill === undefined || isFurther || size === 1) return false;
+    const { now, running } = this.#backfill;
+    if (now - waitingSince < RESERVED_AFTER_MS) return false;
+    const reservation = reserveFor(this.#fleet.serving(gang), {
+      ...{ running, now, waitingSince },
+      choose: (workers) => this.#fleet.choose(gang, workers)?.workers ?? null,
+    });
+    if (reservation === null) return false;
+    this.#fleet.reserve(reservation, now);
+    this.#hasReserved = true;
+    return true;
+  }
+
+  /** Why each that is not placed waits. */
+  *waiting(gangs: readonly WaitingGang[]): Generator<void, Plan["waiting"]> {
+    const explained = new Map<string, string>();
+    const waiting: Plan["waiting"] = [];
+    for (const gang of gangs) {
+      if (this.#placed.has(gang)) continue;
+      const why =
+        this.#why.get(gang) ??
+        this.#over.get(this.#classOf(gang)) ??
+        this.#explain(gang, explained);
+      waiting.push({ job: gang.job, isFurther: gang.isFurther, why });
+      yield;
+    }
+    return waiting;
+  }
+
+  #classOf(gang: WaitingGang): string {
+    const found = this.#ledger.isSet ? shareClassOf(gang) : shapeOf(gang);
+    return this.#fleet.mayBackfill(gang) ? `${found} backfills` : found;
+  }
+
+  /** Its shape, and whether it may have what is reserved. */
+  #foundBy(gang: WaitingGang): string {
+    return this.#fleet.mayBackfill(gang) ? `${shapeOf(gang)} backfills` : shapeOf(gang);
+  }
+
+  #close(gang: WaitingGang, why: string | null): void {
+    if (this.#kept.has(gang.job)) {
+      if (why !== null) this.#why.set(gang, why);
+    } else this.#over.set(this.#classOf(gang), why);
+  }
+
+  /** Once for all of a shape, by what the cycle has left. */
+  #explain(gang: WaitingGang, explained: Map<string, string>): string {
+    const shape = this.#foundBy(gang);
+    const hasKept = this.#kept.has(gang.job);
+    const known = hasKept ? undefined : explained.get(shape);
+    if (known !== undefined) return known;
+    const why = explain(gang, this.#fleet.count(gang, hasKept));
+    if (!hasKept) explained.set(shape, why);
+    return why;
   }
 
   /** With what was taken back for it earlier it will fit. */
-  #isComing(gang: WaitingGang, eligible: readonly PlacementWorker[], amounts: Amounts): boolean {
+  #isComing(gang: WaitingGang, amounts: Amounts): boolean {
     const kept = this.#kept.get(gang.job) ?? [];
+    if (kept.length === 0) return false;
+    const eligible = this.#fleet.eligible(gang);
     const coming = kept.filter((worker) => !eligible.includes(worker));
     if (coming.length === 0 || this.#fleet.choose(gang, [...eligible, ...coming]) === null)
       return false;
@@ -146,30 +256,26 @@ class Cycle {
     return true;
   }
 
-  #reclaim(
-    gang: WaitingGang,
-    judged: readonly JudgedWorker[],
-    eligible: readonly PlacementWorker[],
-    amounts: Amounts,
-  ): boolean {
+  #reclaim(gang: WaitingGang, amounts: Amounts): boolean {
     if (this.#sharing === undefined || !this.#ledger.isSet || gang.isFurther) return false;
-    const serving = new Map(
-      judged.flatMap(({ worker, never }) =>
-        never === null && !worker.isFree ? [[worker.id, worker]] : [],
-      ),
-    );
+    const ledger = this.#ledger;
+    const isAbove = gang.priority > (this.#lowest.get(gang.project) ?? Infinity);
+    const isEntitled = ledger.isGuaranteed(gang.project, amounts);
+    if (!isAbove && !(isEntitled && this.#isLentBeside(gang.project))) return false;
+    const serving = this.#holdersFor(gang);
+    if (serving.length === 0) return false;
+    const eligible = this.#fleet.eligible(gang);
+    const serves = this.#fleet.servesOnceFree(gang);
     const freedBy = (victims: readonly RunningGang[]) =>
       victims.flatMap(({ workers }) =>
         workers.flatMap((id) => {
-          const worker = serving.get(id);
-          return worker === undefined ? [] : [worker];
+          const worker = this.#workers.get(id);
+          return worker !== undefined && !worker.isFree && serves(worker) ? [worker] : [];
         }),
       );
     const reclaim = chooseVictims(gang, amounts, {
-      running: [...this.#running].filter((one) => freedBy([one]).length > 0),
-      ledger: this.#ledger,
-      now: this.#sharing.now,
-      amountsOf: (one) => this.#held(one),
+      ...{ ledger, isAbove, holders: serving },
+      mayFitWith: (victims) => mayLieOn(gang, [...eligible, ...freedBy(victims)]),
       fitsWith: (victims) => this.#fleet.choose(gang, [...eligible, ...freedBy(victims)]) !== null,
     });
     if (reclaim === null) return false;
@@ -177,11 +283,13 @@ class Cycle {
     const { workers } = this.#fleet.choose(gang, [...eligible, ...freedBy(victims)])!;
     const ids = workers.map(({ id }) => id);
     this.#fleet.withhold(ids);
-    for (const victim of victims) {
-      this.#running.delete(victim);
-      this.#ledger.release(victim.project, this.#held(victim));
-    }
-    this.#ledger.hold(gang.project, amountsOf(workers));
+    const gone = new Set(victims);
+    for (const holder of serving)
+      if (gone.has(holder.gang)) {
+        this.#holders.delete(holder);
+        ledger.release(holder.row.project, holder.row.amounts);
+      }
+    ledger.hold(gang.project, amountsOf(workers));
     this.preemptions.push({
       ...{ job: gang.job, reason, workers: ids },
       victims: victims.map(({ job, attempt }) => ({ job, attempt })),
@@ -189,33 +297,78 @@ class Cycle {
     return true;
   }
 
-  /** Workers that it would be given, by model; nothing where none serves it. */
-  #demandOf(gang: WaitingGang): Amounts {
-    const model = this.#fleet.firstModelFor(gang);
-    return model === null ? {} : { [model]: gang.size };
+  /** Whether another project was lent workers, and may be made to give them back. */
+  #isLentBeside(project: string): boolean {
+    for (const row of this.#rows.values())
+      if (row.project !== project && this.#ledger.borrows(row.project, row.amounts)) return true;
+    return false;
   }
 
-  #held({ workers }: RunningGang): Amounts {
-    return amountsOf(workers.flatMap((id) => this.#workers.get(id) ?? []));
+  /** Those that hold workers which would serve it. */
+  #holdersFor(gang: WaitingGang): readonly Holder[] {
+    const shape = shapeOf(gang);
+    const known = this.#serving.get(shape);
+    if (known?.of === this.#holders.size) return known.holders;
+    const holders = known?.holders ?? this.#servingAtAll(gang);
+    const found = {
+      of: this.#holders.size,
+      holders: holders.filter((one) => this.#holders.has(one)),
+    };
+    this.#serving.set(shape, found);
+    return found.holders;
+  }
+
+  #servingAtAll(gang: WaitingGang): readonly Holder[] {
+    const serves = this.#fleet.servesOnceFree(gang);
+    const mayServe = ({ gang: { workers } }: Holder) =>
+      workers.some((id) => {
+        const worker = this.#workers.get(id);
+        return worker !== undefined && !worker.isFree && serves(worker);
+      });
+    if (!this.#fleet.goesByKind(gang)) return [...this.#holders].filter(mayServe);
+    // Those that hold workers of the same kinds serve it all, or none does.
+    this.#alike ??= [
+      ...Map.groupBy(this.#holders, ({ gang: { workers } }) =>
+        this.#fleet.kindsOf(workers),
+      ).values(),
+    ];
+    return this.#alike.flatMap((row) => (mayServe(row[0]!) ? row : []));
+  }
+
+  /** Workers that it would be given, by model; nothing where none serves it. */
+  #demandOf(gang: WaitingGang): Amounts {
+    const shape = shapeOf(gang);
+    let demand = this.#demands.get(shape);
+    if (demand === undefined) {
+      const model = this.#fleet.firstModelFor(gang);
+      this.#demands.set(shape, (demand = model === null ? {} : { [model]: gang.size }));
+    }
+    return demand;
   }
 }
 
-function explain(
-  gang: WaitingGang,
-  eligible: number,
-  judged: readonly JudgedWorker[],
-  hasHome: boolean,
-): string {
-  const counts = [...Map.groupBy(judged, ({ why }) => why)]
-    .filter(([why]) => why !== null)
-    .map(([why, { length }]) => `${length} ${why}`)
-    .sort();
-  const excluded = counts.length === 0 ? "" : `; excluded: ${counts.join(", ")}`;
+const RESERVES = "has waited long: the next workers that serve it are reserved for it";
+
+/** Whether there are enough of them at all, and on one node where it lies on one. */
+function mayLieOn({ size, hubBytes }: WaitingGang, workers: readonly PlacementWorker[]): boolean {
+  if (hubBytes !== null || size === 1) return workers.length >= size;
+  const counts = new Map<string, number>();
+  for (const { node } of workers) {
+    const count = (counts.get(node) ?? 0) + 1;
+    if (count >= size) return true;
+    counts.set(node, count);
+  }
+  return false;
+}
+
+function explain(gang: WaitingGang, { eligible, all, hasHome, excluded }: FleetCount): string {
+  const counts = [...excluded].map(([why, count]) => `${count} ${why}`).sort();
+  const left = counts.length === 0 ? "" : `; excluded: ${counts.join(", ")}`;
   if (eligible >= gang.size && !hasHome)
     return `its server needs ${gang.hubBytes} bytes of memory; no node that has its workers free has as much`;
   const unreached =
     eligible >= gang.size
       ? "; they are on several nodes, none of which the others can reach on a free job port"
       : "";
-  return `needs ${gang.size} workers; ${eligible} of ${judged.length} would do now${unreached}${excluded}`;
+  return `needs ${gang.size} workers; ${eligible} of ${all} would do now${unreached}${left}`;
 }

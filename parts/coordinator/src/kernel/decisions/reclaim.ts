@@ -16,67 +16,114 @@ export type Reclaim = {
   victims: RunningGang[];
 };
 
+/** Gangs of one project that hold alike: by shares they are one another's equals. */
+export type HolderRow = { project: string; amounts: Amounts };
+/** A gang that holds workers, and may be made to go. */
+export type Holder = { gang: RunningGang; row: HolderRow };
+
+export function mayGo({ isPreemptible, preemptedAt }: RunningGang, now: number): boolean {
+  if (!isPreemptible || preemptedAt.length < MOST_PREEMPTIONS) return isPreemptible;
+  return preemptedAt.filter((at) => now - at < PREEMPTIONS_WINDOW_MS).length < MOST_PREEMPTIONS;
+}
+
 /**
  * @param amounts workers that the gang would hold, by model
- * @param amountsOf of a running gang
- * @param fitsWith whether the gang finds its workers once these have made way, too
+ * @param holders those that hold workers which would serve it
+ * @param isAbove something of its own project is of a lower class
+ * @param mayFitWith false: it fits with no part of these
+ * @param fitsWith whether the gang finds its workers once these have made way, too: more of them never make it worse
  * @returns the fewest that are found by leaving out, from the one that is to be spared most; null when nobody may be made to go, or it would not help
  */
 export function chooseVictims(
   gang: Pick<WaitingGang, "job" | "project" | "priority">,
   amounts: Amounts,
   {
-    running,
+    holders,
     ledger,
-    now,
-    amountsOf,
+    isAbove,
+    mayFitWith,
     fitsWith,
   }: {
-    running: readonly RunningGang[];
+    holders: readonly Holder[];
     ledger: ShareLedger;
-    now: number;
-    amountsOf: (gang: RunningGang) => Amounts;
+    isAbove: boolean;
+    mayFitWith: (victims: readonly RunningGang[]) => boolean;
     fitsWith: (victims: readonly RunningGang[]) => boolean;
   },
 ): Reclaim | null {
-  const may = running.filter(
-    (one) => one.job !== gang.job && one.isPreemptible && wasSpared(one, now),
-  );
-  const below = may
-    .filter((one) => one.project === gang.project && one.priority < gang.priority)
-    .toSorted(compareVictims);
+  const below = isAbove
+    ? holders
+        .map((holder) => holder.gang)
+        .filter((one) => one.project === gang.project && one.priority < gang.priority)
+        .toSorted(compareVictims)
+    : [];
   const ofClass = fewest(below, fitsWith);
   if (ofClass !== null) return { reason: "class", victims: ofClass };
   if (!ledger.isGuaranteed(gang.project, amounts)) return null;
-  const others = may.filter(({ project }) => project !== gang.project);
-  const lent = fewest(borrowersAmong(others, ledger, amountsOf), fitsWith);
+  // Who goes makes no other a borrower: whoever is none now stays.
+  const borrows = new Map<HolderRow, boolean>();
+  const borrowers = holders.filter(({ row }) => {
+    if (row.project === gang.project) return false;
+    let does = borrows.get(row);
+    if (does === undefined) borrows.set(row, (does = ledger.borrows(row.project, row.amounts)));
+    return does;
+  });
+  if (!mayFitWith(borrowers.map((holder) => holder.gang))) return null;
+  const lent = fewestOf(borrowersAmong(borrowers, ledger), fitsWith);
   return lent === null ? null : { reason: "guarantee", victims: lent };
 }
 
-/** In the order in which they would go: nobody's that would leave a project without what it is guaranteed. */
-function borrowersAmong(
-  running: readonly RunningGang[],
+/** In the order in which they would go: nobody's that would leave a project without what it is guaranteed. The ledger is as before once it is returned. */
+function* borrowersAmong(
+  holders: readonly Holder[],
   ledger: ShareLedger,
-  amountsOf: (gang: RunningGang) => Amounts,
-): RunningGang[] {
-  const excess = (one: RunningGang) => ledger.excess(one.project, amountsOf(one));
-  const left = new Set(running);
-  const gone: RunningGang[] = [];
-  for (;;) {
-    const [next] = [...left]
-      .filter((one) => ledger.borrows(one.project, amountsOf(one)))
-      .toSorted((a, b) => a.priority - b.priority || excess(b) - excess(a) || compareVictims(a, b));
-    if (next === undefined) break;
-    left.delete(next);
-    gone.push(next);
-    ledger.release(next.project, amountsOf(next));
+): Generator<RunningGang, void> {
+  const rows = [...Map.groupBy(holders, ({ row }) => row)].map(([{ amounts, project }, row]) => ({
+    ...{ amounts, project, next: 0 },
+    gangs: row.map(({ gang }) => gang).toSorted(compareVictims),
+  }));
+  type Row = (typeof rows)[number];
+  const released: Row[] = [];
+  const comesBefore = (a: Row, b: Row) => {
+    const [one, other] = [a.gangs[a.next]!, b.gangs[b.next]!];
+    const difference =
+      one.priority - other.priority ||
+      ledger.excess(b.project, b.amounts) - ledger.excess(a.project, a.amounts) ||
+      compareVictims(one, other);
+    return difference < 0;
+  };
+  try {
+    for (;;) {
+      let best: Row | null = null;
+      for (const row of rows)
+        if (row.next < row.gangs.length && ledger.borrows(row.project, row.amounts))
+          if (best === null || comesBefore(row, best)) best = row;
+      if (best === null) return;
+      const next = best.gangs[best.next]!;
+      best.next += 1;
+      released.push(best);
+      ledger.release(best.project, best.amounts);
+      yield next;
+    }
+  } finally {
+    for (const { project, amounts } of released) ledger.hold(project, amounts);
   }
-  for (const one of gone) ledger.hold(one.project, amountsOf(one));
-  return gone;
 }
 
-function wasSpared({ preemptedAt }: RunningGang, now: number): boolean {
-  return preemptedAt.filter((at) => now - at < PREEMPTIONS_WINDOW_MS).length < MOST_PREEMPTIONS;
+/** As {@link fewest}, asking for no more candidates than twice those that it takes. */
+function fewestOf(
+  candidates: Iterable<RunningGang>,
+  fitsWith: (victims: readonly RunningGang[]) => boolean,
+): RunningGang[] | null {
+  const seen: RunningGang[] = [];
+  let asked = 1;
+  for (const one of candidates) {
+    seen.push(one);
+    if (seen.length < asked) continue;
+    if (fitsWith(seen)) break;
+    asked *= 2;
+  }
+  return fewest(seen, fitsWith);
 }
 
 /** The lowest class first, then who loses least, then the newest. */
@@ -94,9 +141,13 @@ function fewest(
   fitsWith: (victims: readonly RunningGang[]) => boolean,
 ): RunningGang[] | null {
   if (candidates.length === 0 || !fitsWith(candidates)) return null;
-  let count = 1;
-  while (!fitsWith(candidates.slice(0, count))) count += 1;
-  let victims = candidates.slice(0, count);
+  let [tooFew, enough] = [0, candidates.length];
+  while (enough - tooFew > 1) {
+    const middle = (tooFew + enough) >> 1;
+    if (fitsWith(candidates.slice(0, middle))) enough = middle;
+    else tooFew = middle;
+  }
+  let victims = candidates.slice(0, enough);
   for (const one of victims.toReversed()) {
     const others = victims.filter((other) => other !== one);
     if (others.length > 0 && fitsWith(others)) victims = others;

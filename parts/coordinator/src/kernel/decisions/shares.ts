@@ -21,8 +21,23 @@ export type Share = {
   weight: number;
 };
 
-/** How a project stands with a gang added, on one level of the tree. Lower comes first. */
-type Standing = { borrows: boolean; load: number };
+/** How a project stands with a gang added: whether that is lent to it, and its load on each level of the tree from the top. */
+export type Standing = { isLent: boolean; levels: readonly Level[] };
+type Level = { borrows: boolean; load: number };
+
+/** Negative when `a` comes before `b`: under guarantee first, then the lowest load, level by level from the top. */
+export function compareStandings(a: Standing, b: Standing): number {
+  const first = Number(a.isLent) - Number(b.isLent);
+  if (first !== 0) return first;
+  for (let at = 0; at < Math.max(a.levels.length, b.levels.length); at++) {
+    const [one, other] = [a.levels[at], b.levels[at]];
+    const difference =
+      Number(one?.borrows ?? true) - Number(other?.borrows ?? true) ||
+      (one?.load ?? 0) - (other?.load ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
 
 const NOTHING: Amounts = {};
 
@@ -31,6 +46,8 @@ export class ShareLedger {
   readonly #capacity: Amounts;
   readonly #used: ReadonlyMap<string, Amounts>;
   readonly #held = new Map<string, Record<string, number>>();
+  readonly #paths = new Map<string, readonly Share[]>();
+  #version = 0;
 
   /**
    * @param capacity workers that there are, by model
@@ -54,11 +71,18 @@ export class ShareLedger {
     return this.#shares.size > 0;
   }
 
+  /** Changes with what is held. */
+  get version(): number {
+    return this.#version;
+  }
+
   hold(project: string, amounts: Amounts): void {
+    this.#version += 1;
     for (const { id } of this.#path(project)) add(this.#held, id, amounts, 1);
   }
 
   release(project: string, amounts: Amounts): void {
+    this.#version += 1;
     for (const { id } of this.#path(project)) add(this.#held, id, amounts, -1);
   }
 
@@ -104,23 +128,14 @@ export class ShareLedger {
     );
   }
 
-  /** Negative when a gang of `a` comes before one of `b`: under guarantee first, then the lowest load, level by level from the top. */
-  compare(
-    a: { project: string; amounts: Amounts },
-    b: { project: string; amounts: Amounts },
-  ): number {
-    const under = ({ project, amounts }: typeof a) => Number(!this.isGuaranteed(project, amounts));
-    const first = under(a) - under(b);
-    if (first !== 0) return first;
-    const [mine, theirs] = [this.#standings(a), this.#standings(b)];
-    for (let level = 0; level < Math.max(mine.length, theirs.length); level++) {
-      const [one, other] = [mine[level], theirs[level]];
-      const difference =
-        Number(one?.borrows ?? true) - Number(other?.borrows ?? true) ||
-        (one?.load ?? 0) - (other?.load ?? 0);
-      if (difference !== 0) return difference;
-    }
-    return 0;
+  /** How a project would stand with a gang added, until the ledger changes. */
+  standingOf(project: string, amounts: Amounts): Standing {
+    return {
+      isLent: !this.isGuaranteed(project, amounts),
+      levels: this.#path(project)
+        .toReversed()
+        .map((share) => this.#level(share, amounts)),
+    };
   }
 
   /** How far a project is beyond its own guarantee of the gang's models, by its weight. */
@@ -129,13 +144,7 @@ export class ShareLedger {
     return this.#lent(share, Object.keys(amounts), NOTHING);
   }
 
-  #standings({ project, amounts }: { project: string; amounts: Amounts }): Standing[] {
-    return this.#path(project)
-      .toReversed()
-      .map((share) => this.#standing(share, amounts));
-  }
-
-  #standing(share: Share, amounts: Amounts): Standing {
+  #level(share: Share, amounts: Amounts): Level {
     const models = Object.keys(amounts);
     if (!this.#guarantees(share, amounts))
       return { borrows: true, load: this.#lent(share, models, amounts) };
@@ -168,7 +177,9 @@ export class ShareLedger {
   }
 
   /** From the project up. A project of which nothing is set borrows by weight 1. */
-  #path(project: string): Share[] {
+  #path(project: string): readonly Share[] {
+    const known = this.#paths.get(project);
+    if (known !== undefined) return known;
     const path: Share[] = [];
     for (
       let share: Share | undefined = this.#shares.get(project) ?? unset(project);
@@ -176,6 +187,7 @@ export class ShareLedger {
       share = share.parent === null ? undefined : this.#shares.get(share.parent)
     )
       path.push(share);
+    this.#paths.set(project, path);
     return path;
   }
 }

@@ -1,6 +1,6 @@
 /** Whose turn it is to be placed. Pure, total and deterministic. */
 import type { WaitingGang } from "./placement-facts.ts";
-import type { Amounts, ShareLedger } from "./shares.ts";
+import { type Amounts, compareStandings, type ShareLedger, type Standing } from "./shares.ts";
 
 /**
  * What runs grows before what waits begins. Of jobs that may have several gangs the first of each comes before the second of any: one that has none
@@ -31,43 +31,67 @@ export function inOrderOfArrival(gangs: readonly WaitingGang[]): WaitingGang[] {
 export class ShareTurns {
   readonly #ledger: ShareLedger;
   readonly #demandOf: (gang: WaitingGang) => Amounts;
-  readonly #queues: WaitingGang[][];
+  readonly #isOver: (gang: WaitingGang) => boolean;
+  readonly #queues: Queue[];
+  /** The ledger's version that standings are of. */
+  #version = -1;
 
-  /** @param demandOf workers that the gang would be given, by model */
+  /**
+   * @param demandOf workers that the gang would be given, by model
+   * @param isOver others of its project that are like it had their turn in vain: it waits, and needs none
+   */
   constructor(
     gangs: readonly WaitingGang[],
     ledger: ShareLedger,
     demandOf: (gang: WaitingGang) => Amounts,
+    isOver: (gang: WaitingGang) => boolean,
   ) {
     this.#ledger = ledger;
     this.#demandOf = demandOf;
-    // The last of a queue is the first to go.
-    this.#queues = [...Map.groupBy(gangs, ({ project }) => project).values()].map((queue) =>
-      queue.toSorted((a, b) => -compareInProject(a, b)),
-    );
+    this.#isOver = isOver;
+    this.#queues = [...Map.groupBy(gangs, ({ project }) => project).values()].map((queue) => ({
+      ...{ gangs: queue.toSorted(compareInProject), next: 0, standing: null },
+    }));
   }
 
   /** @returns the next gang, once; null when each had its turn */
   next(): WaitingGang | null {
-    let best: { gang: WaitingGang; amounts: Amounts; queue: WaitingGang[] } | null = null;
+    const isNew = this.#version !== this.#ledger.version;
+    this.#version = this.#ledger.version;
+    let best: (Queue & { standing: Standing }) | null = null;
     for (const queue of this.#queues) {
-      const gang = queue.at(-1);
-      if (gang === undefined) continue;
-      const amounts = this.#demandOf(gang);
-      if (best === null || this.#comesBefore({ gang, amounts }, best))
-        best = { gang, amounts, queue };
+      if (isNew) queue.standing = null;
+      if (!this.#advance(queue)) continue;
+      if (best === null || comesBefore(queue, best)) best = queue;
     }
-    best?.queue.pop();
-    return best?.gang ?? null;
+    if (best === null) return null;
+    const gang = best.gangs[best.next]!;
+    best.next += 1;
+    (best as Queue).standing = null;
+    return gang;
   }
 
-  #comesBefore(
-    a: { gang: WaitingGang; amounts: Amounts },
-    b: { gang: WaitingGang; amounts: Amounts },
-  ): boolean {
-    const by = ({ gang, amounts }: typeof a) => ({ project: gang.project, amounts });
-    return (this.#ledger.compare(by(a), by(b)) || compareInProject(a.gang, b.gang)) < 0;
+  /** To the next gang that needs a turn, and how its project would stand with it; false when none is left. */
+  #advance(queue: Queue): queue is Queue & { standing: Standing } {
+    if (queue.standing !== null) return true;
+    const { gangs } = queue;
+    while (queue.next < gangs.length && this.#isOver(gangs[queue.next]!)) queue.next += 1;
+    const gang = gangs[queue.next];
+    if (gang === undefined) return false;
+    queue.standing = this.#ledger.standingOf(gang.project, this.#demandOf(gang));
+    return true;
   }
+}
+
+/** Of one project. @property next the place of the gang whose turn comes @property standing with that gang; null: not looked at yet */
+type Queue = { gangs: readonly WaitingGang[]; next: number; standing: Standing | null };
+type Head = Queue & { standing: Standing };
+
+function comesBefore(a: Head, b: Head): boolean {
+  return (
+    (compareStandings(a.standing, b.standing) ||
+      compareInProject(a.gangs[a.next]!, b.gangs[b.next]!)) < 0
+  );
 }
 
 function compareInProject(a: WaitingGang, b: WaitingGang): number {

@@ -26,6 +26,12 @@ const holds = (job: string, workers: number[], minutes: number | null): RunningG
   ...{ workers: workers.map((n) => `a-${n}`), startedAt: 0, committedAt: 0, preemptedAt: [] },
   endsAt: minutes === null ? null : NOW + minutes * MINUTE,
 });
+const startsOf = <T>(steps: Generator<void, T>): T => {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+};
 const on = (
   count: number,
   gangs: WaitingGang[],
@@ -47,7 +53,7 @@ const on = (
     })),
   };
   return Object.fromEntries(
-    [...expectedStarts(snapshot, running, NOW)].map(([job, start]) => [
+    [...startsOf(expectedStarts(snapshot, running, NOW))].map(([job, start]) => [
       job,
       start.at === null ? start.why : (start.at - NOW) / MINUTE,
     ]),

@@ -494,7 +494,7 @@ t.test("what runs grows before what waits, each on a node that has a port for it
   const nodes = ["a", "b"].map((id) => node(id, { freePorts: 0, gatewayPorts: 1 }));
   const further = gang("j9", { size: 1, hubBytes: null, isReached: true, isFurther: true });
   const found = plan({
-    gangs: [gang("j1", { size: 1 }), further, further, further],
+    gangs: [gang("j1", { size: 1 }), further, { ...further }, { ...further }],
     ...{ nodes, workers: [...workers("a", 3), ...workers("b", 1)] },
   });
   t.same(

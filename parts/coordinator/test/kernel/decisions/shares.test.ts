@@ -1,6 +1,6 @@
 import t from "tap";
 import { averageHeld } from "../../../src/kernel/decisions/decayed-use.ts";
-import { type Share, ShareLedger } from "../../../src/kernel/decisions/shares.ts";
+import { compareStandings, type Share, ShareLedger } from "../../../src/kernel/decisions/shares.ts";
 
 const share = (id: string, change: Partial<Share> = {}): Share => ({
   ...{ id, parent: null, guarantee: {}, limit: {}, weight: 1 },
@@ -48,7 +48,7 @@ t.test("under guarantee comes first, then whoever is lent least by its weight", 
   const shares = [share("sure", { guarantee: { cpu: 2 } }), share("heavy", { weight: 3 })];
   const ledger = new ShareLedger([...shares, share("light")], { cpu: 10 });
   const before = (a: string, b: string) =>
-    ledger.compare({ project: a, amounts: { cpu: 1 } }, { project: b, amounts: { cpu: 1 } }) < 0;
+    compareStandings(ledger.standingOf(a, { cpu: 1 }), ledger.standingOf(b, { cpu: 1 })) < 0;
   t.ok(before("sure", "heavy"));
   ledger.hold("sure", { cpu: 2 });
   ledger.hold("light", { cpu: 1 });
@@ -63,7 +63,7 @@ t.test("the dominant model counts, and what was used before", async (t) => {
   const used = new Map([["before", { cpu: 4 }]]);
   const ledger = new ShareLedger([share("before"), share("now")], { cpu: 8, h100: 2 }, used);
   const order = (a: Record<string, number>, b: Record<string, number>) =>
-    ledger.compare({ project: "before", amounts: a }, { project: "now", amounts: b });
+    compareStandings(ledger.standingOf("before", a), ledger.standingOf("now", b));
   t.ok(order({ cpu: 1 }, { cpu: 4 }) > 0, "4 used and 1 wanted of 8 are more than 4");
   t.ok(order({ cpu: 1 }, { h100: 2 }) < 0, "both of two devices are more");
 });
@@ -74,10 +74,8 @@ t.test("a project of which nothing is set borrows by weight 1, and is counted", 
   t.same(ledger.held("new"), { cpu: 2 });
   t.ok(ledger.borrows("new", { cpu: 1 }));
   t.ok(
-    ledger.compare(
-      { project: "other", amounts: { cpu: 1 } },
-      { project: "new", amounts: { cpu: 1 } },
-    ) < 0,
+    compareStandings(ledger.standingOf("other", { cpu: 1 }), ledger.standingOf("new", { cpu: 1 })) <
+      0,
   );
 });
 

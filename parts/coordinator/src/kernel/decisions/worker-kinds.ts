@@ -1,0 +1,68 @@
+/**
+ * Workers that no gang of a cycle tells apart: of one model, device and health, on nodes of one state, and each with as much memory as the same gangs ask
+ * for. A filter is asked once for each kind and not for each worker. Pure.
+ */
+import type { PlacementNode, PlacementWorker } from "./placement-facts.ts";
+
+const MIB = 1024 ** 2;
+
+/** One of the kind, and its node. */
+export type WorkerKind = { worker: PlacementWorker; node: PlacementNode | undefined };
+
+export class WorkerKinds {
+  /** In the order in which the first of each stands among the workers. */
+  readonly kinds: readonly WorkerKind[];
+  /** Of each worker, as they were given, the place of its kind. */
+  readonly places: Uint32Array;
+
+  /** @param needsMb amounts of memory that gangs ask for */
+  constructor(
+    workers: readonly PlacementWorker[],
+    nodes: ReadonlyMap<string, PlacementNode>,
+    needsMb: Iterable<number>,
+  ) {
+    const levels = [...new Set(needsMb)].map((mb) => mb * MIB).toSorted((a, b) => a - b);
+    const kinds: WorkerKind[] = [];
+    const placeOf = new Map<string, number>();
+    const nodeKeys = new Map<string, string>();
+    this.places = new Uint32Array(workers.length);
+    for (const [at, worker] of workers.entries()) {
+      const node = nodes.get(worker.node);
+      let nodeKey = nodeKeys.get(worker.node);
+      if (nodeKey === undefined) nodeKeys.set(worker.node, (nodeKey = keyOfNode(node)));
+      const key = `${nodeKey}|${keyOfWorker(worker)}|${levelOf(levels, worker.memoryBytes)}`;
+      let place = placeOf.get(key);
+      if (place === undefined) {
+        placeOf.set(key, (place = kinds.length));
+        kinds.push({ worker, node });
+      }
+      this.places[at] = place;
+    }
+    this.kinds = kinds;
+  }
+}
+
+/** How many of the amounts, in rising order, are there. */
+export function levelOf(amounts: readonly number[], bytes: number): number {
+  let level = 0;
+  while (level < amounts.length && amounts[level]! <= bytes) level += 1;
+  return level;
+}
+
+function keyOfNode(node: PlacementNode | undefined): string {
+  if (node === undefined) return "";
+  const { ownerId, isReady, isCordoned, hasDisk, agentProtocol } = node;
+  return JSON.stringify([ownerId, isReady, isCordoned, hasDisk, agentProtocol]);
+}
+
+const workerKeys = new WeakMap<PlacementWorker, string>();
+
+function keyOfWorker(worker: PlacementWorker): string {
+  const known = workerKeys.get(worker);
+  if (known !== undefined) return known;
+  const { model, device, isHealthy } = worker;
+  const { kind, vendor, architecture, driver } = device;
+  const key = JSON.stringify([model, isHealthy, kind, vendor, architecture, driver]);
+  workerKeys.set(worker, key);
+  return key;
+}

@@ -1,0 +1,75 @@
+import { SharedRun } from "@resontech/frame/shared-run";
+import type { GroupCommit } from "../db/group-commit.ts";
+import type { Plan } from "./decisions/placement.ts";
+import type { KernelTables } from "./kernel-tables.ts";
+
+/** So many sentences are written in one transaction: some milliseconds, in which nothing else is answered. */
+const AT_ONCE = 200;
+
+type Parts = {
+  commit: GroupCommit;
+  tables: Pick<KernelTables, "jobs" | "changes">;
+  onError: (error: unknown) => void;
+};
+
+/**
+ * Why jobs wait, on its way into their rows. Each change of what is free changes the sentence of every job in line: the first are written with the cycle
+ * that found it, and the others once it is over, each with its newest sentence.
+ */
+export class WaitingNotes {
+  readonly #parts: Parts;
+  readonly #rest = new SharedRun();
+  /** What stands in the rows of those that wait for their first workers. */
+  readonly #noted = new Map<string, string>();
+  /** What does not stand there yet, the first in line first. */
+  readonly #pending = new Map<string, string>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Of all that wait. Ends once the first are on the disk. */
+  async take(waiting: Plan["waiting"]): Promise<void> {
+    const { jobs } = this.#parts.tables;
+    const still = new Set<string>();
+    for (const { job, why, isFurther } of waiting) {
+      still.add(job);
+      // A running job's row may lose its sentence without a cycle.
+      const known = isFurther ? jobs.waitingFor(job) : (this.#noted.get(job) ?? null);
+      if (known === why) this.#pending.delete(job);
+      else this.#pending.set(job, why);
+    }
+    for (const kept of [this.#noted, this.#pending])
+      for (const job of kept.keys()) if (!still.has(job)) kept.delete(job);
+    await this.#write();
+    if (this.#pending.size > 0)
+      void this.#rest.run(() => this.#writeAll().catch(this.#parts.onError));
+  }
+
+  /** What is not written yet is found again by the next cycle. */
+  async stop(): Promise<void> {
+    this.#pending.clear();
+    await this.#rest.idle();
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#pending.size > 0) await this.#write();
+  }
+
+  async #write(): Promise<void> {
+    const { commit, tables } = this.#parts;
+    const some: [string, string][] = [];
+    for (const entry of this.#pending) {
+      if (some.length === AT_ONCE) break;
+      some.push(entry);
+    }
+    if (some.length === 0) return;
+    for (const [job] of some) this.#pending.delete(job);
+    await commit.run(() => {
+      for (const [job, why] of some)
+        if (tables.jobs.waitingFor(job) !== why && tables.jobs.noteWaiting(job, why))
+          tables.changes.note({ kind: "waiting", job, why });
+    });
+    for (const [job, why] of some) this.#noted.set(job, why);
+  }
+}
