@@ -14,6 +14,11 @@ const BucketPath = Type.String({
 });
 const ModelId = Type.String({ minLength: 1, maxLength: 64 });
 
+/** How a job must have ended before one that is to start after it. */
+export const AFTER_WHENS = ["succeeded", "ended"] as const;
+export type AfterWhen = (typeof AFTER_WHENS)[number];
+const When = Type.Enum([...AFTER_WHENS]);
+
 /** What every kind of task may say: what it is called, where it may run, how long. */
 const ofEveryKind = {
   name: Type.String({ minLength: 1, maxLength: 200 }),
@@ -30,6 +35,12 @@ const ofEveryKind = {
       minimum: 1,
       maximum: 525_600,
       description: "The job ends as EXPIRED so long after its first start",
+    }),
+  ),
+  after: Type.Optional(
+    Type.Array(Type.Object({ job: IdParam, when: When }, closed), {
+      ...{ minItems: 1, maxItems: 16 },
+      description: "Older jobs of the project: the job is held until each has ended so",
     }),
   ),
 };

@@ -23,6 +23,7 @@ export type JobChange = Partial<
     | "retries_out_of_memory"
     | "avoid_nodes"
     | "waiting_for"
+    | "line"
     | "replicas_due"
     | "started_at"
     | "expires_at"
@@ -91,7 +92,7 @@ export class JobTable {
       .pluck();
     this.#touch = db.prepare("UPDATE jobs SET deadline_at = ? WHERE id = ?");
     this.#queued = db.prepare<[], JobRow>(
-      "SELECT * FROM jobs WHERE state = 'QUEUED' AND ended_at IS NULL ORDER BY sequence",
+      "SELECT * FROM jobs WHERE state = 'QUEUED' AND ended_at IS NULL ORDER BY coalesce(line, sequence)",
     );
     this.#growing = db.prepare<[], JobRow>(
       "SELECT * FROM jobs WHERE replicas_due > 0 AND state = 'RUNNING'",

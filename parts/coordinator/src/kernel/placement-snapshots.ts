@@ -162,7 +162,7 @@ function placementDemandOf(
   job: JobRow,
 ): Omit<Vacancy, "job" | "member" | "home" | "hasPort" | "agentProtocol"> {
   return {
-    sequence: job.sequence,
+    sequence: job.line ?? job.sequence,
     userId: job.user_id,
     selection: JSON.parse(job.selection) as WorkerSelection,
     onlyMine: job.only_mine === 1,

@@ -53,7 +53,7 @@ export class QueueViews {
         `SELECT jobs.id, jobs.name, jobs.project_id AS projectId, username AS owner, jobs.kind, jobs.state, state_since AS since, waiting_for AS waitingFor
          FROM jobs JOIN users ON users.id = jobs.user_id
          WHERE jobs.state IN ('QUEUED', 'HELD') AND ended_at IS NULL AND (${sql})${project === undefined ? "" : " AND jobs.project_id = ?"}
-         ORDER BY sequence`,
+         ORDER BY coalesce(line, sequence)`,
       )
       .all(...values, ...(project === undefined ? [] : [project]));
     const starts = this.#starts();

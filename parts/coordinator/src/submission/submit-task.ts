@@ -22,7 +22,7 @@ export type SubmissionDeps = ValidationDeps & {
 
 /**
  * Validate in the bucket → gate, and beside it what was validated is made durable, which nobody sees → the kernel's transaction.
- * @throws ApiError, WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AuditUnavailable
+ * @throws ApiError, WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, AuditUnavailable
  */
 export async function submitTask(
   deps: SubmissionDeps,
@@ -33,13 +33,17 @@ export async function submitTask(
   audit: OperationRunner,
 ): Promise<JobView> {
   const validated = () => deps.validate(deps, bucket, body);
-  return await acceptTask(deps, owner, { validated, asked: body, idempotencyKey }, audit);
+  const { after } = body;
+  return await acceptTask(deps, owner, { validated, asked: body, after, idempotencyKey }, audit);
 }
 
 /** @property asked what was sent: the same key with another is a conflict */
 export type Accepting = {
   validated: () => Promise<ValidatedTask>;
   asked: object;
+  after?: SubmitTaskBody["after"];
+  /** The schedule whose run it is. */
+  schedule?: string;
   idempotencyKey: string | null;
 };
 
@@ -47,7 +51,7 @@ export type Accepting = {
 export async function acceptTask(
   deps: Pick<SubmissionDeps, "kernel" | "volume">,
   owner: { userId: string; projectId: string },
-  { validated, asked, idempotencyKey }: Accepting,
+  { validated, asked, after = [], schedule, idempotencyKey }: Accepting,
   audit: OperationRunner,
 ): Promise<JobView> {
   const idempotency =
@@ -82,6 +86,8 @@ export async function acceptTask(
         inputs: task.inputs.length,
         input_bytes: task.inputs.reduce((bytes, input) => bytes + input.sizeBytes, 0),
         key_in_script: hasKeyInScript,
+        ...(after.length === 0 ? {} : { after: after.length }),
+        ...(schedule === undefined ? {} : { schedule }),
         ...(modelSha256 === null ? {} : { model_sha256: modelSha256 }),
       },
       pii: { "task-name": task.name, path: `${bucket}/${task.outputRoot}` },
@@ -93,6 +99,7 @@ export async function acceptTask(
         ...task,
         userId,
         projectId,
+        after,
         audit: operation.proof,
         idempotency,
       });

@@ -57,6 +57,7 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       const { userId, projectId } = callerOfRequest(request);
       const bucket = await authorizedBucket(request, "job.inputs.read", deps.read);
       await authorize(request, "job.submit", { userId, projectId });
+      await requireReadable(request, request.body.after, projectId);
       const key = idempotencyKey(request.headers["idempotency-key"]);
       const job = await submitTask(
         deps,
@@ -69,6 +70,22 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       return reply.code(201).send(taskReply(job));
     },
   );
+
+  /** Jobs that a task is to start after are of its project, and the caller may read them. @throws ApiError, as for a job that is not there; `dependency_failed` */
+  async function requireReadable(
+    request: FastifyRequest,
+    after: SubmitTaskBody["after"] = [],
+    projectId: string,
+  ): Promise<void> {
+    for (const { job: id, when } of after) {
+      const job = find(id);
+      const { state } = await authorizedRow(
+        ...([request, "job.read", job?.projectId === projectId ? job : null] as const),
+      );
+      if (when === "succeeded" && isTerminal(state) && state !== "SUCCEEDED")
+        throw new ApiError("dependency_failed", `${id} has ended without success: ${state}`);
+    }
+  }
 
   /** The earlier task, and who may begin one like it. @throws ApiError */
   async function earlierTask(request: FastifyRequest, id: string) {
