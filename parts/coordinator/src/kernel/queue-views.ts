@@ -5,7 +5,7 @@ import { type ExpectedStart, expectedStarts } from "./decisions/expected-starts.
 import type { PlacementSnapshots } from "./placement-snapshots.ts";
 import type { SharingSnapshots } from "./sharing-snapshots.ts";
 
-/** @property since Unix milliseconds @property start null of a job that is held */
+/** @property line as a sequence: who has the smaller one became ready first @property since Unix milliseconds @property start null of a job that is held */
 export type QueuedJobView = {
   id: string;
   name: string;
@@ -13,6 +13,7 @@ export type QueuedJobView = {
   owner: string;
   kind: string;
   isHeld: boolean;
+  line: number;
   since: number;
   waitingFor: string | null;
   start: ExpectedStart | null;
@@ -50,7 +51,7 @@ export class QueueViews {
     });
     const rows = this.#db
       .prepare<string[], Row>(
-        `SELECT jobs.id, jobs.name, jobs.project_id AS projectId, username AS owner, jobs.kind, jobs.state, state_since AS since, waiting_for AS waitingFor
+        `SELECT jobs.id, jobs.name, jobs.project_id AS projectId, username AS owner, jobs.kind, jobs.state, coalesce(line, sequence) AS line, state_since AS since, waiting_for AS waitingFor
          FROM jobs JOIN users ON users.id = jobs.user_id
          WHERE jobs.state IN ('QUEUED', 'HELD') AND ended_at IS NULL AND (${sql})${project === undefined ? "" : " AND jobs.project_id = ?"}
          ORDER BY coalesce(line, sequence)`,

@@ -71,6 +71,13 @@ t.test("its place in line counts from the moment that nothing holds it any more"
     world.parts.tables.jobs.queued().map(({ id }) => id),
     [next, held, last],
   );
+  t.same(
+    world.parts.queue
+      .of("all")
+      .toSorted((a, b) => a.line - b.line)
+      .map(({ id }) => id),
+    [next, held, last],
+  );
   world.parts.db.exec("UPDATE leases SET released_at = 1");
   await cycle();
   t.same([state(next), state(held)], ["RESERVED", "QUEUED"]);
