@@ -1,6 +1,7 @@
 /** `resontech schedules`: jobs that repeat by a calendar. */
 import { readFileSync } from "node:fs";
-import type { PauseReason, Schedule, ScheduleRun } from "@resontech/contracts/http-schedules";
+import type { Schedule } from "@resontech/contracts/http-schedules";
+import { PAUSE_WORDS, runWords } from "@resontech/contracts/schedule-words";
 import type { SubmitTaskBody } from "@resontech/contracts/http-tasks";
 import type { Command } from "commander";
 import { getJson, sendJson } from "../api-client.ts";
@@ -127,26 +128,8 @@ export function addScheduleCommands(program: Command, { say, table }: Shell): vo
     });
 }
 
-const PAUSED: Readonly<Record<PauseReason, string>> = {
-  person: "paused",
-  owner_disabled: "paused: its owner is disabled",
-  owner_left: "paused: its owner left",
-  owner_unseen: "paused: its owner has not signed in for seven days",
-  not_in_project: "paused: its owner is no longer in the project",
-  key_over: "paused: the platform key that made it is over",
-  policy_refused: "paused: its owner may no longer submit jobs here",
-  job_gone: "paused: the job that it repeats is gone",
-};
-
-export function nextWords({ nextAt, pausedBy }: Pick<Schedule, "nextAt" | "pausedBy">): string {
-  return pausedBy === null ? (nextAt ?? "") : PAUSED[pausedBy];
-}
-
-export function runWords({ outcome, code }: Pick<ScheduleRun, "outcome" | "code">): string {
-  if (code === null) return outcome;
-  return code === "overlap"
-    ? "skipped: the run before had not ended"
-    : `${outcome}: ${code.replaceAll("_", " ")}`;
+function nextWords({ nextAt, pausedBy }: Pick<Schedule, "nextAt" | "pausedBy">): string {
+  return pausedBy === null ? (nextAt ?? "") : PAUSE_WORDS[pausedBy];
 }
 
 /** @throws CliError where the file holds no JSON */
