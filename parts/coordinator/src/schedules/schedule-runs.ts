@@ -17,7 +17,9 @@ import { judgeFailure } from "./decisions/run-failure.ts";
 import { operationsFor } from "./operations-for.ts";
 import {
   dueSchedules,
+  listSchedules,
   livingRunOf,
+  moveNext,
   noteRun,
   pauseSchedule,
   type RunRow,
@@ -26,6 +28,8 @@ import {
 import { whyNoRun } from "./why-no-run.ts";
 
 const LOOK_MS = 5_000;
+/** A run that fails for so long by what is away is none. */
+const TRIED_FOR_MS = 3_600_000;
 
 export type ScheduleRunsDeps = SubmissionDeps &
   OperationDeps & {
@@ -41,6 +45,9 @@ export class ScheduleRuns implements AsyncDisposable {
   readonly #tasks: StoredTasks;
   readonly #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
+  /** Since when the present run of a schedule fails. */
+  readonly #failing = new Map<string, number>();
+  #lookedAt = Infinity;
 
   constructor(deps: ScheduleRunsDeps) {
     this.#deps = deps;
@@ -68,17 +75,32 @@ export class ScheduleRuns implements AsyncDisposable {
   /** Carries out what is due, one after another; what one of them lacks keeps no other from its turn. */
   async look(): Promise<void> {
     const { read, now, onError } = this.#deps;
+    if (now() < this.#lookedAt) await this.#realign();
+    this.#lookedAt = now();
     for (const schedule of dueSchedules(read, now())) {
       if (this.#stop.signal.aborted) return;
       await this.#carryOut(schedule).catch(onError);
     }
   }
 
+  /** The clock was set back, perhaps while nobody looked: the next time is the first from now, and none that was the next of a day that has not come. */
+  async #realign(): Promise<void> {
+    const { commit, read, now } = this.#deps;
+    const late = listSchedules(read, "all").flatMap((schedule) => {
+      const { cron, timeZone, nextAt } = schedule;
+      const next = nextInstant(readCalendar(cron, timeZone), now());
+      return nextAt !== null && next < nextAt ? [{ schedule, next }] : [];
+    });
+    if (late.length === 0) return;
+    await commit.run((db) => {
+      for (const { schedule, next } of late) moveNext(db, schedule, next);
+    });
+  }
+
   async #carryOut(schedule: ScheduleRow): Promise<void> {
     const { read, now } = this.#deps;
     const why = whyNoRun(read, schedule, now());
     if (why !== null) return await this.#rest(schedule, why);
-    // An earlier try of this very run is no overlap.
     const key = `schedule.${schedule.id}.${schedule.nextAt}`;
     if (livingRunOf(read, schedule.id) !== null)
       return await this.#note(schedule, { outcome: "skipped", code: "overlap", jobId: null });
@@ -88,9 +110,10 @@ export class ScheduleRuns implements AsyncDisposable {
       const { id } = await this.#submit(schedule, key);
       await this.#note(schedule, { outcome: "submitted", code: null, jobId: id });
     } catch (error) {
-      const failure = judgeFailure(error);
-      if (failure.kind === "later") throw error;
-      const { kind: outcome, code } = failure;
+      const { outcome, code, isPassing } = judgeFailure(error);
+      const since = this.#failing.get(schedule.id) ?? now();
+      this.#failing.set(schedule.id, since);
+      if (isPassing && now() - since < TRIED_FOR_MS) throw error;
       await this.#note(schedule, { outcome, code, jobId: null });
     }
   }
@@ -120,6 +143,7 @@ export class ScheduleRuns implements AsyncDisposable {
     const { commit, record, now } = this.#deps;
     const { cron, timeZone, nextAt: due } = schedule;
     const next = nextInstant(readCalendar(cron, timeZone), Math.max(now(), due!));
+    this.#failing.delete(schedule.id);
     await commit.run((db) => {
       noteRun(db, schedule, run, next);
       if (run.code === null) return;

@@ -118,15 +118,15 @@ export function livingRunOf(db: AnyHandle, id: string): string | null {
   return job ?? null;
 }
 
-/** Inside a transaction. False where somebody paused or removed the schedule meanwhile: then it has no next time to be set. */
+/** Inside a transaction. Nothing of a schedule that was removed meanwhile. */
 export function noteRun(
   db: WriteHandle,
   { id, nextAt: dueAt }: Pick<ScheduleRow, "id" | "nextAt">,
   run: Omit<RunRow, "dueAt">,
   nextAt: number,
-): boolean {
+): void {
   const isThere = db.prepare("SELECT 1 FROM schedules WHERE id = ?").get(id) !== undefined;
-  if (!isThere || dueAt === null) return false;
+  if (!isThere || dueAt === null) return;
   db.prepare(
     "INSERT OR REPLACE INTO schedule_runs (schedule_id, due_at, outcome, code, job_id) VALUES (?, ?, ?, ?, ?)",
   ).run(id, dueAt, run.outcome, run.code, run.jobId);
@@ -134,8 +134,16 @@ export function noteRun(
     `DELETE FROM schedule_runs WHERE schedule_id = @id AND due_at NOT IN
        (SELECT due_at FROM schedule_runs WHERE schedule_id = @id ORDER BY due_at DESC LIMIT ${KEPT_RUNS})`,
   ).run({ id });
-  const set = "UPDATE schedules SET next_at = ? WHERE id = ? AND next_at = ?";
-  return db.prepare(set).run(nextAt, id, dueAt).changes === 1;
+  moveNext(db, { id, nextAt: dueAt }, nextAt);
+}
+
+/** Inside a transaction. One that was paused or moved meanwhile stays so. */
+export function moveNext(
+  db: WriteHandle,
+  { id, nextAt }: Pick<ScheduleRow, "id" | "nextAt">,
+  to: number,
+): void {
+  db.prepare("UPDATE schedules SET next_at = ? WHERE id = ? AND next_at = ?").run(to, id, nextAt);
 }
 
 /** Inside a transaction. False where it rests already. */

@@ -150,6 +150,38 @@ t.test(
   },
 );
 
+t.test("a run that fails for an hour by what is away is refused with that", async (t) => {
+  const { at, start, told, stopped } = nightlyWorld(t);
+  stopped.error = new TypeError("a fault of ours");
+  await at(start + 3 * HOUR);
+  await at(start + 4 * HOUR - 1);
+  t.same(told(), []);
+  await at(start + 4 * HOUR);
+  t.same(told(), [[3, "refused", "internal_error"]]);
+  stopped.error = null;
+  await at(start + DAY + 3 * HOUR);
+  t.same(told()[0], [27, "submitted", null]);
+});
+
+t.test("a clock that is set back puts no run off", async (t) => {
+  const { world, deps, at, start, told, lastJob, end } = nightlyWorld(t);
+  await at(start + 3 * HOUR);
+  await end(lastJob());
+  await at(start + 20 * DAY + 3 * HOUR);
+  await end(lastJob());
+  await at(start + DAY);
+  t.equal(findSchedule(world.read, "s_1")?.nextAt, start + DAY + 3 * HOUR);
+  await at(start + DAY + 3 * HOUR);
+  t.ok(told().some(([hour]) => hour === 27));
+  world.parts.db.prepare("UPDATE schedules SET next_at = ?").run(start + 90 * DAY);
+  await new ScheduleRuns(deps).look();
+  t.equal(
+    findSchedule(world.read, "s_1")?.nextAt,
+    start + 2 * DAY + 3 * HOUR,
+    "nor one that was set while nobody looked",
+  );
+});
+
 t.test("what a submission is refused with is the run's, and the next one comes", async (t) => {
   const { audit, at, start, told, stopped } = nightlyWorld(t);
   stopped.error = new ApiError("script_missing", "no script");

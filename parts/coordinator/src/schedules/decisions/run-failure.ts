@@ -1,16 +1,20 @@
 /** What a run that made no job means for its schedule. Pure. */
 import { ERROR_CATALOGUE, type ErrorCode } from "@resontech/contracts/error-catalogue";
 
-/** `later`: what it needs is away for the moment; the run is tried again. */
-export type RunFailure =
-  | { kind: "skipped"; code: ErrorCode }
-  | { kind: "refused"; code: ErrorCode }
-  | { kind: "later" };
+/** @property isPassing what the run needs may be away for the moment alone: it is tried again */
+export type RunFailure = {
+  outcome: "skipped" | "refused";
+  code: ErrorCode;
+  isPassing: boolean;
+};
 
 export function judgeFailure(error: unknown): RunFailure {
-  const code = codeOf(error);
-  if (code === null || ERROR_CATALOGUE[code].status >= 500) return { kind: "later" };
-  return { kind: code === "workspace_busy" ? "skipped" : "refused", code };
+  const code = codeOf(error) ?? "internal_error";
+  return {
+    outcome: code === "workspace_busy" ? "skipped" : "refused",
+    code,
+    isPassing: ERROR_CATALOGUE[code].status >= 500,
+  };
 }
 
 /** The code of the error catalogue; null for a fault that has none. */
