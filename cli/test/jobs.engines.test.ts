@@ -201,8 +201,13 @@ t.test("a job is held until another one has ended, and repeats by a calendar", a
     ...{ code: 2, said: /after_invalid/ },
   });
   await run("jobs", "cancel", earlier);
+  const third = await run("jobs", "resubmit", earlier, "--name", "third", "--after", later);
+  t.match(await run("queue"), { out: new RegExp(`held +${third.out.trim()} +third .*to succeed`) });
   const order = await running.request("GET", `/api/jobs/${later}/order`, key);
-  t.match(order.body, { after: [{ job: earlier, name: "earlier", when: "ended" }], before: [] });
+  t.match(order.body, {
+    after: [{ job: earlier, name: "earlier", when: "ended" }],
+    before: [{ name: "third", when: "succeeded", state: "HELD" }],
+  });
 
   const add = (...words: string[]) =>
     run("schedules", "add", "--cron", "0 3 * * *", "--zone", "UTC", ...words);

@@ -8,13 +8,12 @@ import type { Command } from "commander";
 import { sendJson } from "../api-client.ts";
 import { projectOption, settingsInProject } from "../chosen-project.ts";
 import { CliError, UsageError } from "../cli-error.ts";
-import { findJob } from "../jobs/find-job.ts";
 import { readJob } from "../jobs/read-jobs.ts";
+import { type AskedOrder, orderedJob, withOrder } from "../jobs/read-order.ts";
 import type { Settings } from "../settings.ts";
 import { toldWithUnits } from "../size.ts";
 import { filesIn, keyOf } from "../storage/commands.ts";
 import { putFile } from "../storage/put-file.ts";
-import { type AskedOrder, readOrder } from "./read-order.ts";
 import { runClient } from "./run-client.ts";
 
 /** A plan follows each submission within a second. */
@@ -52,7 +51,7 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
     .option(
       "--after <job>",
       "hold it until this job has succeeded, or with JOB:ended until it has ended; may be repeated",
-      (text: string, before: AskedOrder[]) => [...before, readOrder(text)],
+      withOrder,
       [],
     )
     .addOption(projectOption())
@@ -99,9 +98,7 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
           `the folder lacks ${missing.map((folder) => `${folder}/`).join(", ")}`,
           "A ready folder has shards/, scripts/, configs/ and requirements/, and may have model/.",
         );
-      const after = await Promise.all(
-        options.after.map(async ({ job, when }) => ({ job: await findJob(settings, job), when })),
-      );
+      const after = await Promise.all(options.after.map((one) => orderedJob(settings, one)));
       const body = bodyOfFolder(name, folders, {
         gpuModels: options.gpuModels?.split(","),
         maxPriceCents: options.maxPrice,

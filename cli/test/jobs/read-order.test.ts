@@ -1,6 +1,6 @@
 import t from "tap";
 import { UsageError } from "../../src/cli-error.ts";
-import { readOrder } from "../../src/submit/read-order.ts";
+import { readOrder } from "../../src/jobs/read-order.ts";
 
 t.test("a job alone is waited for to succeed, with :ended to end", async (t) => {
   t.same(readOrder("job-1"), { job: "job-1", when: "succeeded" });
