@@ -34,7 +34,7 @@ const COLUMNS = `s.id, s.project_id AS projectId, s.user_id AS userId, s.key_id 
   s.job_id AS jobId, s.next_at AS nextAt, s.paused_by AS pausedBy, s.created_at AS createdAt`;
 const RUN_COLUMNS = "due_at AS dueAt, outcome, code, job_id AS jobId";
 /** More runs than anybody reads are not kept. */
-export const KEPT_RUNS = 100;
+const KEPT_RUNS = 100;
 /** What one look carries out; the next ones come with the next look. */
 const MOST_DUE = 100;
 /** More of one project are a fault of a program. */

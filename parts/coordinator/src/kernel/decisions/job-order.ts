@@ -11,7 +11,7 @@ export type AwaitedJob = {
 };
 
 /** @property by the first of those that ended otherwise than they were to */
-export type OrderVerdict =
+type OrderVerdict =
   | { kind: "free" }
   | { kind: "waits"; why: string }
   | { kind: "broken"; by: AwaitedJob; message: string };

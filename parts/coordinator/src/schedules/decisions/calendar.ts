@@ -2,7 +2,7 @@
 import { validateDetailed } from "node-cron";
 
 /** @property days of the month and of the week, each null where the field leaves all of them */
-export type Calendar = {
+type Calendar = {
   minutes: readonly number[];
   hours: readonly number[];
   months: ReadonlySet<number>;

@@ -2,7 +2,7 @@
 import { ERROR_CATALOGUE, type ErrorCode } from "@resontech/contracts/error-catalogue";
 
 /** @property isPassing what the run needs may be away for the moment alone: it is tried again */
-export type RunFailure = {
+type RunFailure = {
   outcome: "skipped" | "refused";
   code: ErrorCode;
   isPassing: boolean;
