@@ -26,6 +26,8 @@ export function readCalendar(cron: string, timeZone: string): Calendar {
   const given = cron.trim().split(/\s+/);
   if (given.length !== FIELDS)
     throw new CalendarInvalid(`a calendar has ${FIELDS} fields, and not ${given.length}`);
+  // node-cron counts a range out before it judges its ends: a long one takes seconds, and all memory.
+  if (/\d{3}/.test(cron)) throw new CalendarInvalid("no number of a calendar has three digits");
   const { fields, errors } = validateDetailed(given.join(" "));
   if (fields === undefined || errors.length > 0)
     throw new CalendarInvalid(errors[0]?.message ?? "the calendar can't be read");

@@ -74,6 +74,7 @@ t.test("what is no calendar is refused with what is wrong", async (t) => {
     "x * * * *",
   ])
     refuse(cron, "UTC", /./);
+  for (const cron of ["0-9999999 * * * *", "*/100 * * * *"]) refuse(cron, "UTC", /three digits/);
   for (const cron of ["0 0 L * *", "0 0 * * 1#2"]) refuse(cron, "UTC", /numbers and names/);
   refuse("0 0 * * *", "Mars/Olympus", /time zone Mars/);
 });
