@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { SubmitTaskBody } from "@resontech/contracts/http-tasks";
+import { isTerminal } from "@resontech/contracts/job-states";
 import { ApiError } from "../api-error.ts";
 import type { OperationRunner } from "../audited-operation.ts";
 import type { JobView } from "../kernel/job-view.ts";
@@ -16,7 +17,7 @@ export type ValidateTask = (
 
 export type SubmissionDeps = ValidationDeps & {
   validate: ValidateTask;
-  kernel: Pick<Kernel, "submit" | "findSubmitted" | "livingJobOf">;
+  kernel: Pick<Kernel, "submit" | "findSubmitted" | "livingJobOf" | "job">;
   volume: Pick<VolumeSync, "durable">;
 };
 
@@ -68,6 +69,7 @@ export async function acceptTask(
         async () => known,
       );
   }
+  requireOrder(deps.kernel, after);
   const { hasKeyInScript, ...task } = await validated();
   const { bucket } = task;
   const busy = deps.kernel.livingJobOf(bucket, task.outputRoot);
@@ -107,6 +109,15 @@ export async function acceptTask(
       return job;
     },
   );
+}
+
+/** Told before anything is read or asked; the kernel looks again. @throws ApiError dependency_failed */
+function requireOrder(kernel: Pick<Kernel, "job">, after: NonNullable<Accepting["after"]>): void {
+  for (const { job: id, when } of after) {
+    const state = kernel.job(id)?.state;
+    if (when === "succeeded" && state !== undefined && isTerminal(state) && state !== "SUCCEEDED")
+      throw new ApiError("dependency_failed", `${id} has ended without success: ${state}`);
+  }
 }
 
 /** The same request whatever the order of its fields. */

@@ -129,6 +129,17 @@ t.test("a job is to start after jobs of its project that its submitter may read"
     ...{ status: 409, body: { code: "dependency_failed", message: /job-failed.*FAILED/ } },
   });
   t.match(await submit("two", [{ job: "job-failed", when: "ended" }]), { status: 201 });
+  const again = { "idempotency-key": "once" };
+  const later = [{ job: "job-later", when: "succeeded" }];
+  api.kernel.views.set("job-later", { ...view, id: "job-later" });
+  const once = async () =>
+    await api.app.inject({
+      ...{ method: "POST", url: "/api/tasks", payload: { ...task, name: "four", after: later } },
+      headers: { ...again, authorization: `Bearer ${keys.alice}` },
+    });
+  const first = await once();
+  api.kernel.views.set("job-later", { ...view, id: "job-later", state: "FAILED" });
+  t.equal((await once()).json<{ id: string }>().id, first.json<{ id: string }>().id, "asked again");
   const many = Array.from({ length: 17 }, () => ({ job: RUNNING, when: "ended" }));
   t.match(await submit("three", many), { status: 400, body: { code: "validation_failed" } });
   t.match(await submit("three", [{ job: RUNNING, when: "later" }]), { status: 400 });
