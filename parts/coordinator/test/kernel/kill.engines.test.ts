@@ -11,10 +11,10 @@ t.test(
     t.teardown(() => fixture.close());
     const agent = await fixture.agent("node-a", 2);
     const { id } = await fixture.submit("killed");
-    // No node is its owner's: once nothing holds it, it waits.
+    // Its worker is on no node: once nothing holds it, it waits.
     const { id: follower } = await fixture.submit("follower", {
       after: [{ job: id, when: "succeeded" }],
-      onlyMine: true,
+      selection: { kind: "pinned", workerIds: ["node-z-0"] },
     });
     await fixture.core[Symbol.asyncDispose]();
 

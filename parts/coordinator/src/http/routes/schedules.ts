@@ -86,10 +86,11 @@ export const scheduleRoutes: FastifyPluginAsyncTypebox<ScheduleRoutesDeps> = asy
       const { userId, projectId } = caller;
       await authorize(request, "schedule.create", { userId, projectId });
       const { cron, timeZone } = request.body;
+      const what = await whatOf(request, projectId);
       const nextAt = firstOf(cron, timeZone, now());
       const row: ScheduleRow = {
         ...{ id: `s_${randomBytes(12).toString("hex")}`, projectId, userId, cron, timeZone },
-        ...(await whatOf(request, projectId)),
+        ...what,
         keyId: caller.kind === "key" ? caller.keyId : null,
         ...{ nextAt, pausedBy: null, createdAt: now() },
       };
@@ -170,17 +171,16 @@ export const scheduleRoutes: FastifyPluginAsyncTypebox<ScheduleRoutesDeps> = asy
     projectId: string,
   ): Promise<Pick<ScheduleRow, "name" | "task" | "jobId">> {
     const { name, task, job: id } = request.body;
-    if ((task === undefined) === (id === undefined))
-      throw new ApiError("validation_failed", "body has one of task and job");
-    if (task !== undefined) {
-      if (task.after !== undefined)
-        throw new ApiError("validation_failed", "body.task has no field after in a schedule");
-      return { name: name ?? task.name, task: JSON.stringify(task), jobId: null };
-    }
-    const found = asTask(kernel.job(id!));
+    const found = id === undefined ? null : asTask(kernel.job(id));
     const ofProject = found?.projectId === projectId ? found : null;
-    const job = await authorizedRow(request, "job.read", ofProject);
-    return { name: name ?? job.name, task: null, jobId: job.id };
+    const job = id === undefined ? null : await authorizedRow(request, "job.read", ofProject);
+    if (task === undefined && job !== null)
+      return { name: name ?? job.name, task: null, jobId: job.id };
+    if (task === undefined || job !== null)
+      throw new ApiError("validation_failed", "body has one of task and job");
+    if (task.after !== undefined)
+      throw new ApiError("validation_failed", "body.task has no field after in a schedule");
+    return { name: name ?? task.name, task: JSON.stringify(task), jobId: null };
   }
 
   async function change(
