@@ -15,7 +15,7 @@ import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
 import type { GroupCommit } from "../../db/group-commit.ts";
-import type { ReadHandle } from "../../db/open-database.ts";
+import type { ReadHandle, WriteHandle } from "../../db/open-database.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { CalendarInvalid, nextInstant, readCalendar } from "../../schedules/decisions/calendar.ts";
 import {
@@ -46,7 +46,8 @@ export type ScheduleRoutesDeps = {
 };
 
 const tags = ["schedules"];
-const params = Type.Object({ id: IdParam }, { additionalProperties: false });
+const closed = { additionalProperties: false } as const;
+const params = Type.Object({ id: IdParam }, closed);
 const changes = {
   access: { action: "schedule.change" },
   audit: { event: "job.schedule" },
@@ -94,7 +95,7 @@ export const scheduleRoutes: FastifyPluginAsyncTypebox<ScheduleRoutesDeps> = asy
         keyId: caller.kind === "key" ? caller.keyId : null,
         ...{ nextAt, pausedBy: null, createdAt: now() },
       };
-      await change(request, row, "made", () => commit.run((db) => insertSchedule(db, row)));
+      await change(request, row, "made", (db) => insertSchedule(db, row));
       return reply.code(201).send(scheduleReply(listedOf(row.id)));
     },
   );
@@ -111,12 +112,12 @@ export const scheduleRoutes: FastifyPluginAsyncTypebox<ScheduleRoutesDeps> = asy
     async (request) => {
       const row = await rowFor(request, request.params.id);
       const { isPaused } = request.body;
-      await change(request, row, isPaused ? "paused" : "resumed", () =>
-        commit.run((db) => {
-          if (isPaused) pauseSchedule(db, row.id, "person");
-          else resumeSchedule(db, row.id, nextInstant(readCalendar(row.cron, row.timeZone), now()));
-        }),
-      );
+      if (isPaused)
+        await change(request, row, "paused", (db) => void pauseSchedule(db, row.id, "person"));
+      else {
+        const nextAt = nextInstant(readCalendar(row.cron, row.timeZone), now());
+        await change(request, row, "resumed", (db) => resumeSchedule(db, row.id, nextAt));
+      }
       return scheduleReply(listedOf(row.id));
     },
   );
@@ -127,13 +128,13 @@ export const scheduleRoutes: FastifyPluginAsyncTypebox<ScheduleRoutesDeps> = asy
       schema: {
         summary: "Remove a schedule; jobs that it made stay",
         ...{ tags, params },
-        response: responses(200, Type.Object({ id: Type.String() })),
+        response: responses(200, Type.Object({ id: Type.String() }, closed)),
       },
       config: changes,
     },
     async (request) => {
       const row = await rowFor(request, request.params.id);
-      await change(request, row, "removed", () => commit.run((db) => removeSchedule(db, row.id)));
+      await change(request, row, "removed", (db) => removeSchedule(db, row.id));
       return { id: row.id };
     },
   );
@@ -187,7 +188,7 @@ export const scheduleRoutes: FastifyPluginAsyncTypebox<ScheduleRoutesDeps> = asy
     request: FastifyRequest,
     { id: schedule, projectId }: ScheduleRow,
     what: "made" | "paused" | "resumed" | "removed",
-    effect: () => Promise<void>,
+    effect: (db: WriteHandle) => void,
   ): Promise<void> {
     await request.audit.operation(
       {
@@ -195,7 +196,11 @@ export const scheduleRoutes: FastifyPluginAsyncTypebox<ScheduleRoutesDeps> = asy
         object: { kind: "project", id: projectId },
         detail: { schedule, change: what },
       },
-      effect,
+      (operation) =>
+        commit.run((db) => {
+          effect(db);
+          operation.completeIn(db);
+        }),
     );
   }
 };
