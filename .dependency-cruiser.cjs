@@ -8,7 +8,7 @@ const coordinator = [
   ["identity/"],
   ["kernel/"],
   ["submission/", "nodes/", "feed/", "approvals/", "job-mails/"],
-  ["workloads/", "outputs/", "metrics/", "use/", "hub/", "images/"],
+  ["workloads/", "outputs/", "metrics/", "schedules/", "use/", "hub/", "images/"],
   ["inference/"],
   ["http/", "bus/", "front/", "read-config\\.ts"],
   ["control/", "app\\.ts", "control-app\\.ts"],

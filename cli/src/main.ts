@@ -27,6 +27,7 @@ import { addCompletionCommands } from "./completion/commands.ts";
 import { addInferCommands } from "./infer/commands.ts";
 import { addJobCommands } from "./jobs/commands.ts";
 import { addQueueCommand } from "./jobs/queue.ts";
+import { addScheduleCommands } from "./schedules/commands.ts";
 import { addModelCommands } from "./models/commands.ts";
 import { addNodeCommands } from "./nodes/commands.ts";
 import { addStorageCommands } from "./storage/commands.ts";
@@ -67,6 +68,7 @@ const table = (head: string[], rows: string[][]): void => {
 addSubmitCommand(program, { say, countOf });
 addJobCommands(program, { say, table, countOf });
 addQueueCommand(program, { say, table });
+addScheduleCommands(program, { say, table });
 addInferCommands(program, { say, table, countOf });
 addModelCommands(program, { say, table });
 addNodeCommands(program, { say, table });

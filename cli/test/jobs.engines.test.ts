@@ -1,7 +1,7 @@
 /** `resontech jobs` as a process against the real coordinator: a job is watched and its logs are followed to its end. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import t from "tap";
 import { joinAgent } from "@resontech/coordinator/testing/join-agent";
 import { RunningCoordinator } from "@resontech/coordinator/testing/running-coordinator";
@@ -183,6 +183,61 @@ t.test("what waits stands in its order, with a sentence why", async (t) => {
     ...{ code: 1, out: "", said: /inputs_gone: 1 of \d+ inputs .*shard_0\.zip\n {2}Upload/ },
   });
   t.match(await run("jobs", "resubmit", "job-none"), { code: 1, said: /not_found/ });
+});
+
+t.test("a job is held until another one has ended, and repeats by a calendar", async (t) => {
+  const folder = join(dir, "study");
+  for (const [path, content] of Object.entries(goodFiles())) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+  const submit = (...words: string[]) => run("submit", folder, "--gpu-models", "cpu", ...words);
+  const earlier = (await submit("--name", "earlier")).out.trim();
+  const held = await submit("--name", "later", "--after", `${earlier}:ended`);
+  const later = held.out.trim();
+  t.match(held, { code: 0, said: new RegExp(`it waits: waits for ${earlier} .earlier. to end`) });
+  t.match(await run("queue"), { out: new RegExp(`held +${later} +later .*waits for ${earlier}`) });
+  t.match(await submit("--name", "never", "--after", "job-none"), { code: 1, said: /not_found/ });
+  t.match(await submit("--name", "never", "--after", `${earlier}:late`), {
+    ...{ code: 2, said: /after_invalid/ },
+  });
+  await run("jobs", "cancel", earlier);
+  const third = await run("jobs", "resubmit", earlier, "--name", "third", "--after", later);
+  t.match(await run("queue"), { out: new RegExp(`held +${third.out.trim()} +third .*to succeed`) });
+  const order = await running.request("GET", `/api/jobs/${later}/order`, key);
+  t.match(order.body, {
+    after: [{ job: earlier, name: "earlier", when: "ended" }],
+    before: [{ name: "third", when: "succeeded", state: "HELD" }],
+  });
+
+  const add = (...words: string[]) =>
+    run("schedules", "add", "--cron", "0 3 * * *", "--zone", "UTC", ...words);
+  t.match(await add(), { code: 2, said: /schedule_of_one/ });
+  const added = await add("--job", earlier, "--name", "nightly");
+  t.match(added, { code: 0, out: /^s_\w+\n$/, said: /nightly runs next .*T03:00:00/ });
+  const schedule = added.out.trim();
+  t.match(await run("schedules", "ls"), {
+    ...{ code: 0, out: new RegExp(`${schedule} +nightly +0 3 . . . UTC +20.*T03:00`) },
+  });
+  t.match(await run("schedules", "runs", schedule), { code: 0, out: "", said: /no run yet/ });
+  t.match(await run("schedules", "pause", schedule), { code: 0, said: /next paused/ });
+  t.match(JSON.parse((await run("schedules", "ls", "--json")).out), { pausedBy: "person" });
+  t.match(await run("schedules", "resume", schedule), { code: 0, said: /next 20/ });
+
+  // The time that it waits for has come, and passed while the appliance was off.
+  await running.stop("SIGKILL");
+  running.changeRows((db) => {
+    db.prepare("UPDATE schedules SET next_at = ?").run(Date.now() - 86_400_000);
+  });
+  await running.start();
+  let runs = "";
+  while (!/submitted +job-/.test(runs)) runs = (await run("schedules", "runs", schedule)).out;
+  const [made] = /job-\w+/.exec(runs)!;
+  t.match(await run("jobs", "show", made), { code: 0, out: /earlier/ });
+  await run("jobs", "cancel", made);
+  await run("jobs", "cancel", later);
+  t.match(await run("schedules", "rm", schedule), { code: 0, said: /removed/ });
+  t.match(await run("schedules", "ls"), { code: 0, out: "", said: /no schedule/ });
 });
 
 t.test("nodes are an administrator's, workers everybody's", async (t) => {

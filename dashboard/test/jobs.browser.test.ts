@@ -329,6 +329,43 @@ t.test("on a narrow window the page and the view that are open are in sight", as
   t.equal(await pageOverflow(page), 0, "no page is wider than its window");
 });
 
+t.test(
+  "a job leads to those before and behind it, and what repeats stands below the list",
+  async (t) => {
+    const { page, complaints } = await pageOf({ bypassPolicy: true });
+    const first = await house.submit(ada, "comes-first");
+    const after = [{ job: first, when: "ended" }];
+    const next = await house.submit(ada, "comes-next", { after });
+    const made = await house.running.request("POST", "/api/schedules", ada.platformKey, {
+      ...{ name: "nightly", cron: "0 3 * * *", timeZone: "Europe/Berlin", job: first },
+    });
+    t.equal(made.status, 201, JSON.stringify(made.body));
+    await page.goto(`${house.running.url}/dashboard/jobs/${next}`);
+    await page.getByText(`Waits for ${first} (comes-first) to end`).waitFor();
+    t.same(await accessibilityFaults(page), []);
+    await page.getByRole("link", { name: "comes-first" }).click();
+    await page.waitForURL(`**/dashboard/jobs/${first}`);
+    await page.getByRole("link", { name: "comes-next" }).waitFor();
+
+    await page.goto(`${house.running.url}/dashboard/jobs`);
+    const list = page.getByRole("table", { name: "Jobs that repeat" });
+    const row = list.getByRole("row").filter({ hasText: "nightly" });
+    await row.getByText("0 3 * * * Europe/Berlin").waitFor();
+    await row.getByText("none yet").waitFor();
+    t.same(await accessibilityFaults(page), []);
+    t.equal(await pageOverflow(page), 0);
+    await row.getByRole("button", { name: "Pause" }).click();
+    await row.getByText("Paused").waitFor();
+    await row.getByRole("button", { name: "Resume" }).click();
+    await row.getByRole("button", { name: "Pause" }).waitFor();
+    await row.getByRole("button", { name: "Remove nightly" }).click();
+    const question = page.getByRole("alertdialog");
+    await question.getByRole("button", { name: "Remove the schedule" }).click();
+    await list.waitFor({ state: "detached" });
+    t.same(complaints, []);
+  },
+);
+
 t.test("on a phone lists fold: a row is its name and two lines, and opens", async (t) => {
   const context = await house.windowOf(ada.userId, { width: 390, height: 844, bypassPolicy: true });
   const page = await context.newPage();

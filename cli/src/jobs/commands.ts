@@ -19,6 +19,7 @@ import { comparisonRows, readComparison } from "./compare-jobs.ts";
 import { isJobOver, printLogs } from "./follow-logs.ts";
 import { wrapped } from "../wrapped.ts";
 import { readJob, readJobs } from "./read-jobs.ts";
+import { withOrder } from "./read-order.ts";
 import { USE_HEAD, useRows } from "./use-rows.ts";
 import { isVariation, type Variation, varyJob } from "./vary-job.ts";
 import { watchJob } from "./watch-job.ts";
@@ -252,6 +253,12 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
       "--remove <path>",
       "a file that the job read, and the new one does not; may stand several times",
       collect,
+      [],
+    )
+    .option(
+      "--after <job>",
+      "hold it until this job has succeeded, or with JOB:ended until it has ended; may stand several times",
+      withOrder,
       [],
     )
     .option(

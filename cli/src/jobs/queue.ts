@@ -36,10 +36,10 @@ export function addQueueCommand(program: Command, { say, table }: Shell): void {
       const settings = settingsFrom(process.env);
       const project = await projectIdOf(settings, named);
       const { jobs } = await readJobs(settings, { state: "QUEUED,HELD", project }, MOST);
-      const waiting = inLine(jobs);
       const query = project === undefined ? {} : { project };
       const { jobs: queued } = await getJson(settings, "/api/queue", { query });
       const starts = new Map(queued.map((job) => [job.id, job]));
+      const waiting = inLine(jobs, (id) => starts.get(id)?.line ?? Infinity);
       if (json)
         for (const { place, job } of waiting) {
           const { expectedStart = null, noStart = null } = starts.get(job.id) ?? {};
@@ -76,13 +76,16 @@ export function startWords(
   return job?.noStart == null ? "" : NO_START[job.noStart];
 }
 
-/** The first that was submitted is the first in line; what is held stands behind. @param jobs newest first */
-export function inLine(jobs: readonly JobRow[]): Waiting[] {
+/** What is held stands behind. @param jobs newest first @param lineOf who has the smaller one became ready first */
+export function inLine(jobs: readonly JobRow[], lineOf: (job: string) => number): Waiting[] {
   const oldestFirst = jobs.toReversed();
   const held = oldestFirst.filter(({ state }) => state === "HELD");
-  const queued = oldestFirst.filter(({ state }) => state !== "HELD");
+  const queued = oldestFirst
+    .filter(({ state }) => state !== "HELD")
+    .map((job) => ({ job, line: lineOf(job.id) }))
+    .toSorted((a, b) => (a.line === b.line ? 0 : a.line - b.line));
   return [
-    ...queued.map((job, at) => ({ place: at + 1, job })),
+    ...queued.map(({ job }, at) => ({ place: at + 1, job })),
     ...held.map((job) => ({ place: null, job })),
   ];
 }

@@ -8,6 +8,7 @@ import { getJson, sendJson } from "../api-client.ts";
 import { UsageError } from "../cli-error.ts";
 import type { Settings } from "../settings.ts";
 import { putFile } from "../storage/put-file.ts";
+import { type AskedOrder, orderedJob } from "./read-order.ts";
 
 /** As the command line says them. */
 export type Variation = {
@@ -21,12 +22,21 @@ export type Variation = {
   remove: readonly string[];
   argument: readonly string[];
   env: readonly string[];
+  after: readonly AskedOrder[];
 };
 
-export function isVariation({ file, add, remove, argument, env, ...rest }: Variation): boolean {
+export function isVariation({
+  file,
+  add,
+  remove,
+  argument,
+  env,
+  after,
+  ...rest
+}: Variation): boolean {
   const { name, gpuModels, maxPrice, memory, minutes } = rest;
   return (
-    [file, add, remove, argument, env].some((list) => list.length > 0) ||
+    [file, add, remove, argument, env, after].some((list) => list.length > 0) ||
     [name, gpuModels, maxPrice, memory, minutes].some((value) => value !== undefined)
   );
 }
@@ -59,7 +69,11 @@ export async function varyJob(
   const stored = [];
   for (const { local, ...file } of files)
     stored.push({ ...file, versionId: (await putFile(named, local, file.key)).versionId });
-  const body = { ...bodyOf(variation), ...bodyOfFiles(stored, removed) };
+  const after = await Promise.all(variation.after.map((one) => orderedJob(settings, one)));
+  const body = {
+    ...{ ...bodyOf(variation), ...bodyOfFiles(stored, removed) },
+    ...(after.length === 0 ? {} : { after }),
+  };
   return await sendJson(named, "POST", "/api/tasks/{id}/variants", { params, body });
 }
 

@@ -9,6 +9,7 @@ import { sendJson } from "../api-client.ts";
 import { projectOption, settingsInProject } from "../chosen-project.ts";
 import { CliError, UsageError } from "../cli-error.ts";
 import { readJob } from "../jobs/read-jobs.ts";
+import { type AskedOrder, orderedJob, withOrder } from "../jobs/read-order.ts";
 import type { Settings } from "../settings.ts";
 import { toldWithUnits } from "../size.ts";
 import { filesIn, keyOf } from "../storage/commands.ts";
@@ -19,6 +20,8 @@ import { runClient } from "./run-client.ts";
 const PLACEMENT_LOOKS = 8;
 const PLACEMENT_LOOK_MS = 250;
 
+const WAITING_STATES: ReadonlySet<string> = new Set(["ACCEPTED", "QUEUED", "HELD"]);
+
 type Options = {
   project?: string;
   name?: string;
@@ -26,6 +29,7 @@ type Options = {
   maxPrice?: number;
   memory?: number;
   minutes?: number;
+  after: AskedOrder[];
   json: boolean;
 };
 type Shell = { say: (text: string) => void; countOf: (count: string) => number };
@@ -44,11 +48,17 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
     .option("--max-price <cents>", "at most so much for an hour of a device", countOf)
     .option("--memory <MiB>", "what a member needs of its device", countOf)
     .option("--minutes <n>", "the job ends so long after its first start", countOf)
+    .option(
+      "--after <job>",
+      "hold it until this job has succeeded, or with JOB:ended until it has ended; may be repeated",
+      withOrder,
+      [],
+    )
     .addOption(projectOption())
     .option("--json", "the appliance's answer", false)
     .addHelpText(
       "after",
-      "\nExamples:\n  resontech submit study/ --gpu-models cpu\n  resontech submit study/ --project cardiology\n  resontech submit train.py",
+      "\nExamples:\n  resontech submit study/ --gpu-models cpu\n  resontech submit study/ --project cardiology\n  resontech submit study/ --name evaluation --after job-4f21\n  resontech submit study/ --name report --after job-4f21 --after job-77ab:ended\n  resontech submit train.py",
     )
     .action(async (path: string, options: Options) => {
       const found = statSync(path, { throwIfNoEntry: false });
@@ -60,6 +70,12 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
         );
       const settings = await settingsInProject(process.env, options.project);
       if (!found.isDirectory()) {
+        if (options.after.length > 0)
+          throw new UsageError(
+            "after_of_folder",
+            "the public client does not know --after",
+            "Submit a ready folder, or send `after` to POST /api/tasks.",
+          );
         if (settings.project !== null)
           throw new UsageError(
             "project_of_credential",
@@ -82,11 +98,13 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
           `the folder lacks ${missing.map((folder) => `${folder}/`).join(", ")}`,
           "A ready folder has shards/, scripts/, configs/ and requirements/, and may have model/.",
         );
+      const after = await Promise.all(options.after.map((one) => orderedJob(settings, one)));
       const body = bodyOfFolder(name, folders, {
         gpuModels: options.gpuModels?.split(","),
         maxPriceCents: options.maxPrice,
         memoryMb: options.memory,
         minutes: options.minutes,
+        after: after.length === 0 ? undefined : after,
       });
       for (const file of filesIn(path))
         await putFile(settings, file, `jobs/${slug}/${keyOf(path, file)}`);
@@ -104,7 +122,7 @@ async function whyItWaits(settings: Settings, { id }: TaskReply): Promise<string
   try {
     for (let looks = 0; looks < PLACEMENT_LOOKS; looks++) {
       const { detail } = await readJob(settings, id);
-      if (detail.state !== "ACCEPTED" && detail.state !== "QUEUED") return null;
+      if (!WAITING_STATES.has(detail.state)) return null;
       if (detail.waitingFor !== null) return toldWithUnits(detail.waitingFor);
       await sleep(PLACEMENT_LOOK_MS);
     }

@@ -19,13 +19,27 @@ const job = (id: string, state: JobRow["state"]): JobRow => ({
 t.test("who came first is first in line; who is held is in none", async (t) => {
   const newestFirst = [job("d", "QUEUED"), job("c", "HELD"), job("b", "QUEUED"), job("a", "HELD")];
   t.same(
-    inLine(newestFirst).map(({ place, job: { id } }) => [place, id]),
+    inLine(newestFirst, () => 0).map(({ place, job: { id } }) => [place, id]),
     [
       [1, "b"],
       [2, "d"],
       [null, "a"],
       [null, "c"],
     ],
+  );
+});
+
+t.test("who was held for others stands where the hold ended", async (t) => {
+  const lines = new Map([
+    ["a", 9],
+    ["b", 2],
+  ]);
+  const newestFirst = [job("d", "QUEUED"), job("b", "QUEUED"), job("a", "QUEUED")];
+  const waiting = inLine(newestFirst, (id) => lines.get(id) ?? Infinity);
+  t.same(
+    waiting.map(({ job: { id } }) => id),
+    ["b", "a", "d"],
+    "one that the queue does not know yet stands last",
   );
 });
 

@@ -15,6 +15,7 @@ import type * as models from "./http-models.ts";
 import type * as nodes from "./http-nodes.ts";
 import type * as projects from "./http-projects.ts";
 import type * as queue from "./http-queue.ts";
+import type * as schedules from "./http-schedules.ts";
 import type * as serviceAccounts from "./http-service-accounts.ts";
 import type * as storage from "./http-storage.ts";
 import type * as tasks from "./http-tasks.ts";
@@ -65,6 +66,7 @@ export type ApiRoutes = {
     "/api/jobs/{id}/logs/search": { asked: { params: { id: string }; query: Filled<jobs.JobLogSearchQuery, "case" | "skip" | "limit" | "context" | "first"> }; answer: jobs.JobLogSearchReply };
     "/api/jobs/{id}/logs/{member}": { asked: { params: { id: string; member: string }; query?: Filled<Static<typeof jobs.JobLogQuery>, "offset" | "bytes"> }; answer: jobs.JobLogReply };
     "/api/jobs/{id}/metrics": { asked: { params: { id: string } }; answer: jobs.JobMetricsReply };
+    "/api/jobs/{id}/order": { asked: { params: { id: string } }; answer: jobs.JobOrderReply };
     "/api/jobs/{id}/parameters": { asked: { params: { id: string } }; answer: jobs.JobParametersReply };
     "/api/jobs/{id}/use": { asked: { params: { id: string }; query?: Filled<use.UseQuery, "points"> }; answer: use.UseReply };
     "/api/keys": { asked: NoFields; answer: Array<identity.KeyReply> };
@@ -85,6 +87,8 @@ export type ApiRoutes = {
     "/api/projects/{id}/service-accounts": { asked: { params: { id: string } }; answer: Array<serviceAccounts.ServiceAccountReply> };
     "/api/queue": { asked: { query?: Static<typeof queue.QueueQuery> }; answer: Static<typeof queue.QueueReply> };
     "/api/reviews/access": { asked: NoFields; answer: access.AccessReply };
+    "/api/schedules": { asked: { query?: Static<typeof queue.QueueQuery> }; answer: Static<typeof schedules.ScheduleListReply> };
+    "/api/schedules/{id}/runs": { asked: { params: { id: string } }; answer: Static<typeof schedules.ScheduleRunsReply> };
     "/api/session": { asked: NoFields; answer: identity.SessionReply };
     "/api/tasks/{id}": { asked: { params: { id: string } }; answer: tasks.TaskReply };
     "/api/tasks/{id}/outputs": { asked: { params: { id: string } }; answer: tasks.TaskOutputsReply };
@@ -117,6 +121,7 @@ export type ApiRoutes = {
     "/api/projects/{id}/members": { asked: { params: { id: string }; body: Static<typeof projects.MemberBody> }; answer: projects.MemberReply };
     "/api/projects/{id}/service-accounts": { asked: { params: { id: string }; body: Static<typeof serviceAccounts.CreateServiceAccountBody> }; answer: serviceAccounts.ServiceAccountReply };
     "/api/projects/{id}/service-accounts/{account}/adopt": { asked: { params: { id: string; account: string } }; answer: serviceAccounts.ServiceAccountReply };
+    "/api/schedules": { asked: { body: schedules.ScheduleBody }; answer: schedules.Schedule };
     "/api/session/activity": { asked: NoFields; answer: Record<string, never> };
     "/api/tasks": { asked: { body: tasks.SubmitTaskBody }; answer: tasks.TaskReply };
     "/api/tasks/{id}/cancel": { asked: { params: { id: string } }; answer: tasks.TaskReply };
@@ -136,6 +141,7 @@ export type ApiRoutes = {
     "/api/me/ssh-keys": { asked: { body: Static<typeof identity.SshKeysBody> }; answer: identity.SshKeysReply };
     "/api/projects/{id}/exports": { asked: { params: { id: string }; body: Static<typeof projects.ExportsBody> }; answer: Static<typeof projects.ExportsBody> };
     "/api/projects/{id}/models": { asked: { params: { id: string }; body: Static<typeof projects.ModelsBody> }; answer: Static<typeof projects.ModelsBody> };
+    "/api/schedules/{id}": { asked: { params: { id: string }; body: Static<typeof schedules.ScheduleChangeBody> }; answer: schedules.Schedule };
   };
   PATCH: {
     "/api/users/storage/bucket/rotate-key": { asked: NoFields; answer: storage.RotatedKeyReply };
@@ -149,6 +155,7 @@ export type ApiRoutes = {
     "/api/people/{id}/sessions/{session}": { asked: { params: { id: string; session: string } }; answer: Record<string, never> };
     "/api/projects/{id}/members/{user}": { asked: { params: { id: string; user: string } }; answer: Record<string, never> };
     "/api/projects/{id}/service-accounts/{account}": { asked: { params: { id: string; account: string } }; answer: serviceAccounts.ServiceAccountReply };
+    "/api/schedules/{id}": { asked: { params: { id: string } }; answer: { id: string } };
     "/api/tasks/{id}/outputs": { asked: { params: { id: string } }; answer: Static<typeof tasks.RemovedOutputsReply> };
     "/api/users/storage/objects": { asked: { query: Static<typeof storage.RemoveObjectQuery> }; answer: Static<typeof storage.RemoveObjectReply> };
   };

@@ -13,6 +13,10 @@ export const ERROR_CATALOGUE = {
   },
   malformed_request: { status: 400, hint: "Speak HTTP/1.1 over TLS to this port." },
   malformed_body: { status: 400, hint: "Send a JSON body with `Content-Type: application/json`." },
+  calendar_invalid: {
+    status: 400,
+    hint: "Write five fields, such as `0 3 * * 1-5`, and a time zone, such as `Europe/Berlin`.",
+  },
   idempotency_key_invalid: {
     status: 400,
     hint: "Use 1 to 128 letters, digits, `.`, `_` or `-` as Idempotency-Key.",
@@ -448,6 +452,14 @@ export const ERROR_CATALOGUE = {
   inputs_gone: {
     status: 409,
     hint: "Upload what the job was made of, then submit its folder anew.",
+  },
+  dependency_failed: {
+    status: 409,
+    hint: "Submit that job again and name the new one, or ask for `ended` in place of `succeeded`.",
+  },
+  too_many_schedules: {
+    status: 409,
+    hint: "Remove a schedule of the project that nobody needs: `resontech schedules rm ID`.",
   },
   workspace_busy: {
     status: 409,

@@ -5,10 +5,32 @@ import { JOB_STATES, MEMBER_STATES } from "../job/job-states.ts";
 import { IdParam, Instant } from "./http-common.ts";
 import { closed } from "../closed.ts";
 import { Nullable } from "../nullable.ts";
+import { AFTER_WHENS } from "./http-tasks.ts";
 
 const State = Type.Enum([...JOB_STATES]);
 const Reason = Type.Enum([...AGENT_REASONS, ...KERNEL_REASONS]);
 const Count = Type.Integer({ minimum: 0 });
+
+const OrderedJob = Type.Object(
+  {
+    job: Type.String(),
+    name: Type.String(),
+    when: Type.Enum([...AFTER_WHENS]),
+    state: State,
+  },
+  closed,
+);
+/** Of both, those that the caller may read. */
+export const JobOrderReply = Type.Object(
+  {
+    /** What the job is to start after. */
+    after: Type.Array(OrderedJob),
+    /** What is to start after the job. */
+    before: Type.Array(OrderedJob),
+  },
+  closed,
+);
+export type JobOrderReply = Static<typeof JobOrderReply>;
 
 export const JobListQuery = Type.Object(
   {

@@ -18,6 +18,8 @@ export const QueuedJob = Type.Object(
     kind: Type.String(),
     /** From 1, of those that the caller may read; null for one that is held: it is in no line. */
     place: Nullable(Type.Integer({ minimum: 1 })),
+    /** Who has the smaller one became ready first. A job that was held for others counts from its release. */
+    line: Type.Integer(),
     since: Instant,
     /** Why it waits, in one sentence. */
     waitingFor: Nullable(Type.String()),

@@ -14,6 +14,14 @@ const BucketPath = Type.String({
 });
 const ModelId = Type.String({ minLength: 1, maxLength: 64 });
 
+/** How a job must have ended before one that is to start after it. */
+export const AFTER_WHENS = ["succeeded", "ended"] as const;
+export type AfterWhen = (typeof AFTER_WHENS)[number];
+const After = Type.Array(Type.Object({ job: IdParam, when: Type.Enum([...AFTER_WHENS]) }, closed), {
+  ...{ minItems: 1, maxItems: 16 },
+  description: "Older jobs of the project: the job is held until each has ended so",
+});
+
 /** What every kind of task may say: what it is called, where it may run, how long. */
 const ofEveryKind = {
   name: Type.String({ minLength: 1, maxLength: 200 }),
@@ -32,6 +40,7 @@ const ofEveryKind = {
       description: "The job ends as EXPIRED so long after its first start",
     }),
   ),
+  after: Type.Optional(After),
 };
 
 /** NVFlare federated training, as the public client submits it. */
@@ -134,6 +143,7 @@ export const TaskVariantBody = Type.Object(
     ),
     arguments: Type.Optional(Type.Array(ArgumentText, { maxItems: 64 })),
     environment: Type.Optional(SubmitCommandBody.properties.environment),
+    after: Type.Optional(After),
     files: Type.Optional(
       Type.Array(Type.Object({ input: InputKey, ...storedFile }, closed), {
         ...{ maxItems: MAX_CHANGED },

@@ -11,6 +11,7 @@ export type TaskSpec = {
   maxPriceCents?: number | undefined;
   memoryMb?: number | undefined;
   minutes?: number | undefined;
+  after?: SubmitFederationBody["after"];
 };
 
 /** What the folder lacks; none where it is ready. @param folders that stand at its top */
@@ -31,7 +32,7 @@ export function slugOf(name: string): string {
 export function bodyOfFolder(
   name: string,
   folders: readonly string[],
-  { gpuModels, maxPriceCents, memoryMb, minutes }: TaskSpec,
+  { gpuModels, maxPriceCents, memoryMb, minutes, after }: TaskSpec,
 ): SubmitFederationBody {
   const root = `/jobs/${slugOf(name)}`;
   return {
@@ -46,5 +47,6 @@ export function bodyOfFolder(
     ...(maxPriceCents === undefined ? {} : { maxPricePerGpuHourCents: maxPriceCents }),
     ...(memoryMb === undefined ? {} : { estimatedMemoryMb: memoryMb }),
     ...(minutes === undefined ? {} : { timeLimitMinutes: minutes }),
+    ...(after === undefined ? {} : { after }),
   };
 }

@@ -36,6 +36,7 @@ export const KERNEL_REASONS = [
   "user_cancelled",
   "operator_cancelled",
   "replaced",
+  "dependency_failed",
   "node_lost",
   "node_removed",
   "quorum_lost",

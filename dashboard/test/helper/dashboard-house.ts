@@ -75,11 +75,11 @@ export class DashboardHouse implements AsyncDisposable {
   }
 
   /** A federation of two sites; answers its id. */
-  async submit(user: AddedUser, slug: string): Promise<string> {
+  async submit(user: AddedUser, slug: string, more: object = {}): Promise<string> {
     const { body: bucket } = await this.running.get("/api/users/storage/bucket", user.platformKey);
     await upload(this.running.s3, String(bucket["bucketAlias"]), slug, goodFiles());
     const { status, body } = await this.running.request(
-      ...(["POST", "/api/tasks", user.platformKey, goodBody(slug)] as const),
+      ...(["POST", "/api/tasks", user.platformKey, { ...goodBody(slug), ...more }] as const),
     );
     if (status !== 201) throw new Error(JSON.stringify(body));
     return body["id"] as string;

@@ -55,6 +55,7 @@ import { sshKeyRoutes } from "./http/routes/ssh-keys.ts";
 import { taskRoutes, type TaskRoutesDeps } from "./http/routes/tasks.ts";
 import { hostHistoryRoutes, type HostHistoryRoutesDeps } from "./http/routes/host-history.ts";
 import { queueRoutes, type QueueRoutesDeps } from "./http/routes/queue.ts";
+import { scheduleRoutes, type ScheduleRoutesDeps } from "./http/routes/schedules.ts";
 import { useRoutes, type UseRoutesDeps } from "./http/routes/use.ts";
 import { uploadRoutes, type UploadRoutesDeps } from "./http/routes/uploads.ts";
 import { AccessTokens } from "./identity/sign-in/access-tokens.ts";
@@ -76,6 +77,7 @@ export type AppDeps = AuditDeps &
   DashboardRoutesDeps &
   JobRoutesDeps &
   QueueRoutesDeps &
+  ScheduleRoutesDeps &
   UseRoutesDeps &
   HostHistoryRoutesDeps &
   LiveRoutesDeps &
@@ -178,6 +180,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(dashboardRoutes, deps);
   await app.register(jobRoutes, deps);
   await app.register(queueRoutes, deps);
+  await app.register(scheduleRoutes, deps);
   await app.register(useRoutes, deps);
   await app.register(hostHistoryRoutes, deps);
   await app.register(inferenceRoutes, deps);

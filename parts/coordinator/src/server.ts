@@ -54,6 +54,7 @@ import { WorkCounter } from "./metrics/work-counts.ts";
 import { NodeFiles } from "./nodes/node-files.ts";
 import { NodeViews } from "./nodes/node-views.ts";
 import { readConfig, readSecrets, readText, type Secrets } from "./read-config.ts";
+import { ScheduleRuns } from "./schedules/schedule-runs.ts";
 import { type ObjectStore, S3ObjectStore } from "./storage/object-store.ts";
 import { S3Transport } from "./storage/s3-transport.ts";
 import { S3Users } from "./storage/s3-users.ts";
@@ -217,6 +218,15 @@ async function openParts(
     find: (node: string) => nodeViews.find(node),
     cordon: (node: string, reason: string | null) => core.cordon(node, reason),
   };
+  const scheduleRuns = stack.use(
+    new ScheduleRuns({
+      ...{ read, commit, gate, record, now, store, volume, kernel },
+      ...{ validate: validateSubmission, images: config.images },
+      workers: () => kernel.workersStats().workers,
+      catalogue: () => kernel.catalogue(),
+      onError: (err) => logger.warn({ err }, "the run of a schedule is tried again"),
+    }),
+  );
   const app = await buildApp({
     identity,
     metrics,
@@ -283,6 +293,7 @@ async function openParts(
   // Health is asked at the API: whoever finds it healthy reaches root's socket too.
   await listenOnSocket(control, config.controlSocket, "owner");
   await listenOnSocket(app, config.listen.socket);
+  scheduleRuns.run();
   return stack.move();
 }
 

@@ -1,8 +1,15 @@
 /** Jobs: what is asked of them, and each state that they and their members arrive in. */
 import { Type } from "typebox";
-import { Code, Count, PlainId, Sha256Hex } from "../audit-event.ts";
+import { Code, Count, Instant, PlainId, Sha256Hex } from "../audit-event.ts";
 import { JOB_STATES, MEMBER_STATES } from "../../job/job-states.ts";
-import { type CatalogueEntry, FACT, fact, NoDetail, operation } from "./entry.ts";
+import {
+  type CatalogueEntry,
+  FACT,
+  fact,
+  NoDetail,
+  operation,
+  OPERATION_OR_FACT,
+} from "./entry.ts";
 import { closed } from "../../closed.ts";
 
 const JobStateName = Type.Enum([...JOB_STATES]);
@@ -14,6 +21,8 @@ const JobTransition = Type.Object(
     from: Type.Union([JobStateName, Type.Null()]),
     to: JobStateName,
     reason: Type.Optional(Code),
+    /** The job that did not succeed, of one that was to start after it. */
+    because: Type.Optional(PlainId),
     attempt: Type.Optional(PlainId),
     attempt_no: Type.Optional(Count),
     generation: Type.Optional(Count),
@@ -42,12 +51,36 @@ export const JOB_EVENTS = {
         inputs: Type.Optional(Count),
         input_bytes: Type.Optional(Count),
         key_in_script: Type.Optional(Type.Boolean()),
+        /** How many jobs it is to start after. */
+        after: Type.Optional(Count),
+        /** The schedule whose run it is. */
+        schedule: Type.Optional(PlainId),
         /** Of weights that the platform itself stored. */
         model_sha256: Type.Optional(Sha256Hex),
       },
       closed,
     ),
     { whileDraining: false },
+  ),
+  "job.schedule": {
+    ...operation(
+      "project",
+      "A schedule of jobs was made, paused, resumed or removed; as a fact: the appliance paused it, and `reason` says why.",
+      Type.Object(
+        {
+          schedule: PlainId,
+          change: Type.Enum(["made", "paused", "resumed", "removed"]),
+          reason: Type.Optional(Code),
+        },
+        closed,
+      ),
+    ),
+    phases: OPERATION_OR_FACT,
+  },
+  "job.schedule.skip": fact(
+    "project",
+    "A run of a schedule was due and made no job; `reason` says why.",
+    Type.Object({ schedule: PlainId, reason: Code, due: Instant }, closed),
   ),
   "job.cancel": operation(
     "job",
@@ -56,7 +89,9 @@ export const JOB_EVENTS = {
   ),
   "job.accepted": transition("The job's row was made."),
   "job.queued": transition("The job waits for workers."),
-  "job.held": transition("The job waits for a person; `reason` says why."),
+  "job.held": transition(
+    "The job is in no line: it waits for other jobs, or for a person where `reason` says why.",
+  ),
   "job.placed": transition("Workers were reserved for the whole gang."),
   "job.provisioning": transition("Containers and networks are being made."),
   "job.staging": transition("Inputs and images are being fetched."),

@@ -162,6 +162,8 @@ export const EVENT_ANSWERS: Readonly<Record<EventType, EventAnswers>> = {
   "iam.node.lost": { questions: ["administrators"], controls: DETECTED },
 
   "job.submit": { questions: ["job"], controls: PROCESSING },
+  "job.schedule": { questions: ["job"], controls: JOBS },
+  "job.schedule.skip": { questions: ["job"], controls: JOBS },
   "job.cancel": { questions: ["job"], controls: JOBS },
   "job.accepted": { questions: ["job"], controls: JOBS },
   "job.queued": { questions: ["job"], controls: JOBS },

@@ -53,10 +53,12 @@ const WORDS: Readonly<Record<EventType, Words>> = {
   "iam.node.lost": "A node did not answer",
 
   "job.submit": ["submit a job", "Submitted a job"],
+  "job.schedule": ["change a schedule of jobs", "Changed a schedule of jobs"],
+  "job.schedule.skip": "Run of a schedule made no job",
   "job.cancel": ["stop a job", "Asked a job to stop"],
   "job.accepted": "Job accepted",
   "job.queued": "Job waits for workers",
-  "job.held": "Job waits for a person",
+  "job.held": "Job is held",
   "job.placed": "Workers reserved for the job",
   "job.provisioning": "Job's containers are being made",
   "job.staging": "Job's inputs are being fetched",

@@ -16,6 +16,7 @@ import { State } from "../../ui/state.tsx";
 import { jobWord, memberWord } from "../../ui/state-word.ts";
 import { comparisonOf } from "../compare/compared-jobs.ts";
 import { endOf, sitesThatEndedWell } from "./ends-of.ts";
+import { OrderFacts } from "./order-facts.tsx";
 import { sentenceOf } from "./sentence-of.ts";
 import { Words } from "../../ui/words.tsx";
 import { errorHint, errorMessage } from "./error-hint.ts";
@@ -94,6 +95,7 @@ export function JobHead({ job }: { job: Job }) {
             </dd>
           </div>
         )}
+        <OrderFacts jobId={job.jobId} state={detail.state} />
         {detail.deadline === null ? null : (
           <div>
             <dt>Ends by itself</dt>

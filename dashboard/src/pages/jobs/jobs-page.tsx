@@ -1,5 +1,10 @@
 import type { JobListReply, JobRow } from "@resontech/contracts/http-jobs";
-import { type InfiniteData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import {
+  type InfiniteData,
+  useInfiniteQuery,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation, useSearchParams } from "wouter";
 import { ask } from "../../api/ask.ts";
@@ -11,6 +16,7 @@ import { Button } from "../../ui/button.tsx";
 import { Ago, Lasted } from "../../ui/instant.tsx";
 import { LinkButton } from "../../ui/link-button.tsx";
 import { Empty, Failure } from "../../ui/notice.tsx";
+import { loadedComponent } from "../../ui/loaded-component.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { State } from "../../ui/state.tsx";
 import { comparisonOf, MOST_COMPARED } from "../compare/compared-jobs.ts";
@@ -22,11 +28,15 @@ import { SavedViews } from "./saved-views.tsx";
 import { whyOf } from "./why-of.ts";
 import styles from "./jobs-page.module.css";
 
+/** No part of the first load. */
+const Schedules = loadedComponent(async () => (await import("./schedules.tsx")).Schedules);
+
 type Pages = InfiniteData<JobListReply, number | undefined>;
 
 /** Lists jobs for somebody who asks: where is mine? */
 export function JobsPage() {
   const { projects } = useSession();
+  const mayListSchedules = useMay("schedule.list");
   const [search] = useSearchParams();
   const filter = {
     state: search.get("state") ?? undefined,
@@ -47,6 +57,12 @@ export function JobsPage() {
     initialPageParam: undefined as number | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
   });
+  const schedules = useQuery({
+    queryKey: ["schedules"],
+    queryFn: ({ signal }) => ask("GET", "/api/schedules", { signal }),
+    enabled: mayListSchedules,
+  });
+  const repeating = schedules.data?.schedules ?? [];
   const refresh = () => {
     setNew([]);
     void client.resetQueries({ queryKey });
@@ -124,6 +140,7 @@ export function JobsPage() {
           </Button>
         </div>
       ) : null}
+      {repeating.length === 0 ? null : <Schedules schedules={repeating} nameOf={nameOf} />}
     </>
   );
 }

@@ -13,6 +13,11 @@ export const ACTIONS = {
   "job.list": "job",
   "job.read": "job",
   "job.cancel": "job",
+  /** Jobs that repeat by a calendar: a row is its owner's, in a project, as a job is. */
+  "schedule.list": "job",
+  "schedule.create": "job",
+  /** Pauses, resumes or removes it. */
+  "schedule.change": "job",
   "job.outputs.list": "job",
   "job.outputs.remove": "job",
   /** A new key to call a deployment, in place of the one before it. */
@@ -173,6 +178,9 @@ export type Action = keyof typeof ACTIONS;
  */
 export const STAND_INS: Partial<Record<Action, Action>> = {
   "membership.end": "membership.change",
+  "schedule.list": "job.list",
+  "schedule.create": "job.submit",
+  "schedule.change": "job.cancel",
   "service-account.adopt": "service-account.create",
   "administrator.acknowledge": "policy.propose",
   // Permitted to no person: a set that does not know the question gives nobody's data out.

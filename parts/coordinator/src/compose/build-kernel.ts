@@ -31,6 +31,7 @@ import { HangWatch } from "../kernel/hang-watch.ts";
 import { JobBridges } from "../kernel/job-bridges.ts";
 import { JobTable } from "../kernel/job-table.ts";
 import { JobViews } from "../kernel/job-views.ts";
+import { OrderTable } from "../kernel/order-table.ts";
 import { MemberTable } from "../kernel/member-table.ts";
 import { PlacementSnapshots } from "../kernel/placement-snapshots.ts";
 import { Preemptions } from "../kernel/preemptions.ts";
@@ -117,6 +118,7 @@ export function buildKernel({
     clock,
     meta,
     jobs,
+    order: new OrderTable(db),
     members,
     outputs,
     checkpoints,

@@ -7,7 +7,14 @@ import type { FastifyError } from "fastify";
 import fp from "fastify-plugin";
 import { ApiError, errorBody } from "../api-error.ts";
 import { DatabaseUnavailable } from "../db/database-unavailable.ts";
-import { Draining, IdempotencyConflict, IdempotencyGone, WorkspaceBusy } from "../kernel/errors.ts";
+import {
+  AwaitedJobMissing,
+  DependencyFailed,
+  Draining,
+  IdempotencyConflict,
+  IdempotencyGone,
+  WorkspaceBusy,
+} from "../kernel/errors.ts";
 import { S3ResponseError, S3UnavailableError } from "../storage/s3-transport.ts";
 
 /** Fastify's own refusals, by its code. */
@@ -60,6 +67,8 @@ function isOfHuggingFace(path: string): boolean {
 export function asApiError(error: unknown): ApiError | null {
   if (error instanceof ApiError) return error;
   if (error instanceof WorkspaceBusy) return new ApiError("workspace_busy", error.message);
+  if (error instanceof AwaitedJobMissing) return new ApiError("not_found", error.message);
+  if (error instanceof DependencyFailed) return new ApiError("dependency_failed", error.message);
   if (error instanceof IdempotencyConflict)
     return new ApiError("idempotency_conflict", error.message);
   if (error instanceof IdempotencyGone) return new ApiError("idempotency_gone", error.message);

@@ -1,4 +1,5 @@
 import type { JobImage } from "@resontech/contracts/coordinator-config";
+import type { AfterWhen } from "@resontech/contracts/http-tasks";
 import type { GateProof } from "../audit-ports.ts";
 import type { MemberImage } from "./decisions/member-image.ts";
 
@@ -22,6 +23,9 @@ export type AcceptedInput = {
 export type WorkerSelection =
   | { kind: "pinned"; workerIds: string[] }
   | { kind: "auto"; gpuModels: string[] | null; maxPriceCents: number | null };
+
+/** What a task is to start after: an older job of its project. */
+export type AfterJob = { job: string; when: AfterWhen };
 
 /** A task whose every path was validated in the bucket and whose `job.submit.requested` auditd has acknowledged. */
 export type AcceptedTask = {
@@ -57,6 +61,8 @@ export type AcceptedTask = {
   warnings: string[];
   /** Index by index with the shards among `inputs`. */
   shardUncompressedBytes: number[];
+  /** @default none */
+  after?: readonly AfterJob[];
   audit: GateProof;
   /** Unique in the project; the same key with another body is a conflict. */
   idempotency: { key: string; bodySha256: string } | null;

@@ -12,6 +12,22 @@ export class WorkspaceBusy extends Error {
   }
 }
 
+/** A job that is to start after another one names one that its project does not have. */
+export class AwaitedJobMissing extends Error {
+  override readonly name = "AwaitedJobMissing";
+  readonly code = "not_found";
+
+  constructor() {
+    super("there is no such task");
+  }
+}
+
+/** A job would wait for the success of one that has ended without it. */
+export class DependencyFailed extends Error {
+  override readonly name = "DependencyFailed";
+  readonly code = "dependency_failed";
+}
+
 /** The `Idempotency-Key` was used in this project with another body. */
 export class IdempotencyConflict extends Error {
   override readonly name = "IdempotencyConflict";

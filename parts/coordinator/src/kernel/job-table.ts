@@ -23,6 +23,7 @@ export type JobChange = Partial<
     | "retries_out_of_memory"
     | "avoid_nodes"
     | "waiting_for"
+    | "line"
     | "replicas_due"
     | "started_at"
     | "expires_at"

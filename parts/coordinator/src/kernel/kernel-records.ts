@@ -22,7 +22,12 @@ export class KernelRecords {
     job: Pick<JobRow, "id" | "audit_op" | "user_id">,
     from: JobState | null,
     to: JobState,
-    more: { reason?: JobReason | null; attempt?: Pick<AttemptRow, "id" | "number"> } = {},
+    more: {
+      reason?: JobReason | null;
+      attempt?: Pick<AttemptRow, "id" | "number">;
+      /** The job whose end ended this one. */
+      because?: string | undefined;
+    } = {},
   ): void {
     this.#outbox.write({
       type: JOB_STATE_EVENT[to],
@@ -35,6 +40,7 @@ export class KernelRecords {
         from,
         to,
         ...(more.reason == null ? {} : { reason: more.reason }),
+        ...(more.because === undefined ? {} : { because: more.because }),
         ...(more.attempt === undefined
           ? {}
           : { attempt: more.attempt.id, attempt_no: more.attempt.number }),

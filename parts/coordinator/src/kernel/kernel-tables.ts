@@ -10,6 +10,7 @@ import type { KernelRecords } from "./kernel-records.ts";
 import type { LastModelTable } from "./last-model-table.ts";
 import type { LogMergeTable } from "./log-merge-table.ts";
 import type { MemberTable } from "./member-table.ts";
+import type { OrderTable } from "./order-table.ts";
 import type { OutputTable } from "./output-table.ts";
 import type { PlacementSignal } from "./placement-signal.ts";
 import type { WarningTable } from "./warning-table.ts";
@@ -20,6 +21,7 @@ export type KernelTables = {
   clock: Clock;
   meta: Meta;
   jobs: JobTable;
+  order: OrderTable;
   members: MemberTable;
   outputs: OutputTable;
   checkpoints: CheckpointTable;

@@ -74,7 +74,7 @@ export class PlacementSnapshots {
     this.#job = rowsOf<JobRow>(
       "SELECT * FROM jobs WHERE state = 'QUEUED' AND ended_at IS NULL",
       "id",
-      "ORDER BY sequence",
+      "ORDER BY coalesce(line, sequence)",
     );
     this.#vacant = db
       .prepare<[], string>(
@@ -252,7 +252,7 @@ function placementDemandOf(
   job: JobRow,
 ): Omit<Vacancy, "job" | "member" | "home" | "hasPort" | "agentProtocol"> {
   return {
-    sequence: job.sequence,
+    sequence: job.line ?? job.sequence,
     userId: job.user_id,
     selection: JSON.parse(job.selection) as WorkerSelection,
     onlyMine: job.only_mine === 1,

@@ -7,7 +7,7 @@ import type { PlacementSnapshots } from "./placement-snapshots.ts";
 import { runInSlices } from "./run-in-slices.ts";
 import type { SharingSnapshots } from "./sharing-snapshots.ts";
 
-/** @property since Unix milliseconds @property start null of a job that is held */
+/** @property line as a sequence: who has the smaller one became ready first @property since Unix milliseconds @property start null of a job that is held */
 export type QueuedJobView = {
   id: string;
   name: string;
@@ -15,6 +15,7 @@ export type QueuedJobView = {
   owner: string;
   kind: string;
   isHeld: boolean;
+  line: number;
   since: number;
   waitingFor: string | null;
   start: ExpectedStart | null;
@@ -55,10 +56,10 @@ export class QueueViews {
     });
     const rows = this.#db
       .prepare<string[], Row>(
-        `SELECT jobs.id, jobs.name, jobs.project_id AS projectId, username AS owner, jobs.kind, jobs.state, state_since AS since, waiting_for AS waitingFor
+        `SELECT jobs.id, jobs.name, jobs.project_id AS projectId, username AS owner, jobs.kind, jobs.state, coalesce(line, sequence) AS line, state_since AS since, waiting_for AS waitingFor
          FROM jobs JOIN users ON users.id = jobs.user_id
          WHERE jobs.state IN ('QUEUED', 'HELD') AND ended_at IS NULL AND (${sql})${project === undefined ? "" : " AND jobs.project_id = ?"}
-         ORDER BY sequence`,
+         ORDER BY coalesce(line, sequence)`,
       )
       .all(...values, ...(project === undefined ? [] : [project]));
     const views = rows.map(({ state, ...row }) => ({

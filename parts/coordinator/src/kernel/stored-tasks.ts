@@ -5,7 +5,10 @@ import { imagesOf, memberImageOf } from "./job-images.ts";
 import type { JobRow } from "./rows.ts";
 
 /** What a job was made of, but for who asked. */
-export type StoredTask = Omit<AcceptedTask, "userId" | "projectId" | "audit" | "idempotency">;
+export type StoredTask = Omit<
+  AcceptedTask,
+  "userId" | "projectId" | "after" | "audit" | "idempotency"
+>;
 
 /** Tasks as jobs keep them: as long as the job's row stands. */
 export class StoredTasks {

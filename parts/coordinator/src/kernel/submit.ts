@@ -1,7 +1,15 @@
+import { isTerminal } from "@resontech/contracts/job-states";
 import type { WriteHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
 import type { AcceptedTask } from "./accepted-task.ts";
-import { IdempotencyConflict, IdempotencyGone, WorkspaceBusy } from "./errors.ts";
+import { type AwaitedJob, judgeOrder, mergeOrder } from "./decisions/job-order.ts";
+import {
+  AwaitedJobMissing,
+  DependencyFailed,
+  IdempotencyConflict,
+  IdempotencyGone,
+  WorkspaceBusy,
+} from "./errors.ts";
 import { newId } from "./ids.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
@@ -31,10 +39,10 @@ export class Submissions {
   /**
    * Inside a transaction. Born ACCEPTED, it leaves that state before the transaction ends.
    * @returns the job's id, an earlier one when the idempotency key names it
-   * @throws WorkspaceBusy, IdempotencyConflict, IdempotencyGone
+   * @throws WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed
    */
   insert(task: AcceptedTask): string {
-    const { clock, meta, records, jobs } = this.#tables;
+    const { clock, meta, records, jobs, order } = this.#tables;
     const id = newId("job");
     const object = { kind: "job", id } as const;
     const known =
@@ -52,10 +60,14 @@ export class Submissions {
     }
     const busy = this.livingJobOf(task.bucket, task.outputRoot);
     if (busy !== null) throw new WorkspaceBusy(busy, task.outputRoot);
+    const awaited = this.#awaitedBy(task);
+    const verdict = judgeOrder(awaited);
+    if (verdict.kind === "broken") throw new DependencyFailed(verdict.message);
 
     const now = clock.now();
     this.#insertJob(id, meta.next("job-sequence"), task, now);
     this.#insertInputs(id, task);
+    order.add(id, awaited);
     if (task.idempotency !== null)
       this.#prepared.run(
         "INSERT INTO idempotency (project_id, key, body_sha256, job_id, created_at) VALUES (?, ?, ?, ?, ?)",
@@ -78,7 +90,10 @@ export class Submissions {
       ...{ generation: null, counter: null, at: now },
     });
     records.job({ id, audit_op: task.audit.op, user_id: task.userId }, null, "ACCEPTED");
-    this.#transitions.moveJob(id, "enqueue");
+    if (verdict.kind === "waits") {
+      this.#transitions.moveJob(id, "hold");
+      jobs.note(id, { waiting_for: verdict.why });
+    } else this.#transitions.moveJob(id, "enqueue");
     records.outcome("job.submit", task.audit, object, { phase: "completed", code: "ok" });
     return id;
   }
@@ -94,6 +109,15 @@ export class Submissions {
 
   livingJobOf(bucket: string, outputRoot: string): string | null {
     return this.#living.get(bucket, outputRoot) ?? null;
+  }
+
+  /** @throws AwaitedJobMissing */
+  #awaitedBy({ after = [], projectId }: AcceptedTask): AwaitedJob[] {
+    return mergeOrder(after).map(({ job: id, when }) => {
+      const job = this.#tables.jobs.get(id);
+      if (job?.project_id !== projectId) throw new AwaitedJobMissing();
+      return { job: id, name: job.name, when, endedAs: isTerminal(job.state) ? job.state : null };
+    });
   }
 
   #insertJob(id: string, sequence: number, task: AcceptedTask, now: number): void {

@@ -54,6 +54,7 @@ export class Sweeper {
         )
         .pluck();
       for (const id of live.all()) this.#transitions.reconcile(id);
+      this.#transitions.followMissedEnds();
     });
   }
 

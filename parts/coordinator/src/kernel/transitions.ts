@@ -7,6 +7,7 @@ import { isTerminal } from "@resontech/contracts/job-states";
 import { MODEL_CHECKPOINT } from "@resontech/contracts/model-output";
 import type { GateProof } from "../audit-ports.ts";
 import { jobDeadline, memberDeadline } from "./decisions/deadlines.ts";
+import { judgeOrder } from "./decisions/job-order.ts";
 import { type JobEffect, type JobEvent, stepJob } from "./decisions/job-machine.ts";
 import {
   type AttemptFacts,
@@ -41,6 +42,8 @@ export type TransitionPorts = {
 
 export type JobMove = {
   reason?: JobReason;
+  /** In place of the reason's own words. */
+  message?: string;
   /** Member whose failure it was. */
   blame?: string;
   /** The request that this carries out. */
@@ -61,6 +64,9 @@ export class Transitions {
   readonly #tables: KernelTables;
   readonly #ports: TransitionPorts;
   readonly #startedAt: number;
+  /** Jobs that ended in this transaction, and whose followers have not heard of it. */
+  readonly #ends: string[] = [];
+  #isFollowing = false;
 
   constructor(tables: KernelTables, ports: TransitionPorts) {
     this.#tables = tables;
@@ -123,7 +129,11 @@ export class Transitions {
       counter: null,
       at: now,
     });
-    records.job(job, job.state, step.to, { reason, attempt });
+    records.job(job, job.state, step.to, {
+      reason,
+      attempt,
+      because: this.#becauseOf(jobId, reason),
+    });
     for (const effect of step.effects)
       this.#onJob(
         effect,
@@ -136,8 +146,66 @@ export class Transitions {
       const kept = step.to === "SUCCEEDED" ? null : this.#keepLastModel(job);
       for (const upload of checkpoints.forgetAll(jobId))
         if (upload !== kept) commands.removeVersion(upload);
+      this.#ends.push(jobId);
+      this.#followEnds();
     }
     return true;
+  }
+
+  /** Jobs that an older release ended, or whose rows went, while others waited for them. Inside a transaction. */
+  followMissedEnds(): void {
+    for (const { job, state } of this.#tables.order.awaited())
+      if (state === null || isTerminal(state)) {
+        this.#ends.push(job);
+        this.#followEnds();
+      }
+  }
+
+  /** One after another however long the chain is: each end may be another job's. */
+  #followEnds(): void {
+    if (this.#isFollowing) return;
+    this.#isFollowing = true;
+    try {
+      for (const ended of this.#ends) this.#followEnd(ended);
+    } finally {
+      this.#ends.length = 0;
+      this.#isFollowing = false;
+    }
+  }
+
+  #followEnd(ended: string): void {
+    const { jobs, order } = this.#tables;
+    for (const follower of order.settle(ended, jobs.get(ended)?.state ?? "gone"))
+      this.#heedOrder(follower);
+  }
+
+  /** What waits for other jobs is queued, goes on waiting, or ends with the one that failed. */
+  #heedOrder(jobId: string): void {
+    const { changes, jobs, meta, order } = this.#tables;
+    const job = jobs.get(jobId);
+    if (job === undefined || isTerminal(job.state)) return;
+    const verdict = judgeOrder(order.of(jobId));
+    if (verdict.kind === "broken") {
+      const { message } = verdict;
+      this.moveJob(jobId, "stop", { reason: "dependency_failed", message });
+      return;
+    }
+    // With a reason it waits for a person, whatever became of the others.
+    if (job.state !== "HELD" || job.reason !== null) return;
+    if (verdict.kind === "free") {
+      jobs.note(jobId, { line: meta.next("job-sequence"), waiting_for: null });
+      this.moveJob(jobId, "unhold");
+    } else {
+      jobs.note(jobId, { waiting_for: verdict.why });
+      changes.note({ kind: "waiting", job: jobId, why: verdict.why });
+    }
+  }
+
+  /** The job whose end is the reason for this one's. */
+  #becauseOf(jobId: string, reason: JobReason | null): string | undefined {
+    if (reason !== "dependency_failed") return undefined;
+    const verdict = judgeOrder(this.#tables.order.of(jobId));
+    return verdict.kind === "broken" ? verdict.by.job : undefined;
   }
 
   /** Whatever ended the job, its newest committed model stays, unless the last one is stored already. @returns the upload that it came by */
@@ -323,14 +391,14 @@ export class Transitions {
     commands.desiredChanged(member.node_id, gate);
   }
 
-  #consequences(job: JobRow, event: JobEvent, { reason, blame }: JobMove): JobChange {
+  #consequences(job: JobRow, event: JobEvent, { reason, message, blame }: JobMove): JobChange {
     const blamed = blame === undefined ? undefined : this.#tables.members.get(blame);
     const because =
       reason === undefined
         ? {}
         : {
             reason,
-            message: blamed?.message || this.#words(job, reason).message,
+            message: message ?? (blamed?.message || this.#words(job, reason).message),
             detail: blamed?.detail ?? null,
             blamed_member:
               blamed === undefined ? null : (blamed.failed_site ?? blamed.site ?? blamed.role),

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { SubmitTaskBody } from "@resontech/contracts/http-tasks";
+import { isTerminal } from "@resontech/contracts/job-states";
 import { ApiError } from "../api-error.ts";
 import type { OperationRunner } from "../audited-operation.ts";
 import type { JobView } from "../kernel/job-view.ts";
@@ -16,13 +17,13 @@ export type ValidateTask = (
 
 export type SubmissionDeps = ValidationDeps & {
   validate: ValidateTask;
-  kernel: Pick<Kernel, "submit" | "findSubmitted" | "livingJobOf">;
+  kernel: Pick<Kernel, "submit" | "findSubmitted" | "livingJobOf" | "job">;
   volume: Pick<VolumeSync, "durable">;
 };
 
 /**
  * Validate in the bucket → gate, and beside it what was validated is made durable, which nobody sees → the kernel's transaction.
- * @throws ApiError, WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AuditUnavailable
+ * @throws ApiError, WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, AuditUnavailable
  */
 export async function submitTask(
   deps: SubmissionDeps,
@@ -33,13 +34,17 @@ export async function submitTask(
   audit: OperationRunner,
 ): Promise<JobView> {
   const validated = () => deps.validate(deps, bucket, body);
-  return await acceptTask(deps, owner, { validated, asked: body, idempotencyKey }, audit);
+  const { after } = body;
+  return await acceptTask(deps, owner, { validated, asked: body, after, idempotencyKey }, audit);
 }
 
 /** @property asked what was sent: the same key with another is a conflict */
 export type Accepting = {
   validated: () => Promise<ValidatedTask>;
   asked: object;
+  after?: SubmitTaskBody["after"];
+  /** The schedule whose run it is. */
+  schedule?: string;
   idempotencyKey: string | null;
 };
 
@@ -47,7 +52,7 @@ export type Accepting = {
 export async function acceptTask(
   deps: Pick<SubmissionDeps, "kernel" | "volume">,
   owner: { userId: string; projectId: string },
-  { validated, asked, idempotencyKey }: Accepting,
+  { validated, asked, after = [], schedule, idempotencyKey }: Accepting,
   audit: OperationRunner,
 ): Promise<JobView> {
   const idempotency =
@@ -64,6 +69,7 @@ export async function acceptTask(
         async () => known,
       );
   }
+  requireOrder(deps.kernel, after);
   const { hasKeyInScript, ...task } = await validated();
   const { bucket } = task;
   const busy = deps.kernel.livingJobOf(bucket, task.outputRoot);
@@ -82,6 +88,8 @@ export async function acceptTask(
         inputs: task.inputs.length,
         input_bytes: task.inputs.reduce((bytes, input) => bytes + input.sizeBytes, 0),
         key_in_script: hasKeyInScript,
+        ...(after.length === 0 ? {} : { after: after.length }),
+        ...(schedule === undefined ? {} : { schedule }),
         ...(modelSha256 === null ? {} : { model_sha256: modelSha256 }),
       },
       pii: { "task-name": task.name, path: `${bucket}/${task.outputRoot}` },
@@ -93,6 +101,7 @@ export async function acceptTask(
         ...task,
         userId,
         projectId,
+        after,
         audit: operation.proof,
         idempotency,
       });
@@ -100,6 +109,15 @@ export async function acceptTask(
       return job;
     },
   );
+}
+
+/** Told before anything is read or asked; the kernel looks again. @throws ApiError dependency_failed */
+function requireOrder(kernel: Pick<Kernel, "job">, after: NonNullable<Accepting["after"]>): void {
+  for (const { job: id, when } of after) {
+    const state = kernel.job(id)?.state;
+    if (when === "succeeded" && state !== undefined && isTerminal(state) && state !== "SUCCEEDED")
+      throw new ApiError("dependency_failed", `${id} has ended without success: ${state}`);
+  }
 }
 
 /** The same request whatever the order of its fields. */

@@ -14,7 +14,10 @@ export type ValidationDeps = {
 };
 
 /** What the kernel takes but for who asked and what auditd acknowledged. */
-export type ValidatedTask = Omit<AcceptedTask, "userId" | "projectId" | "audit" | "idempotency"> & {
+export type ValidatedTask = Omit<
+  AcceptedTask,
+  "userId" | "projectId" | "after" | "audit" | "idempotency"
+> & {
   /** An uploaded script holds a platform key. */
   hasKeyInScript: boolean;
 };

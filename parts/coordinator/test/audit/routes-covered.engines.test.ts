@@ -115,6 +115,12 @@ async function inHub(name: string) {
   });
 }
 
+const scheduled = () =>
+  call("POST", "/api/schedules", {
+    ...{ name: CANARY, cron: "0 3 * * *", timeZone: "UTC" },
+    task: { ...goodBody(`${CANARY}-h`), name: CANARY },
+  });
+
 /** How each route is driven to the end that its declaration is about; the status that it then answers. */
 const DRIVES: Record<string, () => Promise<number>> = {
   "POST /api/tasks": async () => (await submitted(`${CANARY}-a`)).status,
@@ -134,6 +140,15 @@ const DRIVES: Record<string, () => Promise<number>> = {
     // Workers are for the job whose logs are read.
     await call("POST", `/api/tasks/${made.body["id"]}/cancel`);
     return made.status;
+  },
+  "POST /api/schedules": async () => (await scheduled()).status,
+  "PUT /api/schedules/{id}": async () => {
+    const { id } = (await scheduled()).body;
+    return (await call("PUT", `/api/schedules/${id}`, { isPaused: true })).status;
+  },
+  "DELETE /api/schedules/{id}": async () => {
+    const { id } = (await scheduled()).body;
+    return (await call("DELETE", `/api/schedules/${id}`)).status;
   },
   "POST /api/jobs/{id}/download": async () => {
     const { id } = (await submitted(`${CANARY}-g`)).body;
@@ -363,6 +378,7 @@ const DRIVES: Record<string, () => Promise<number>> = {
   },
 };
 const ENDS: Record<string, number> = {
+  "POST /api/schedules": 201,
   ...{ "POST /api/tasks": 201, "POST /api/tasks/{id}/resubmit": 201 },
   "POST /api/tasks/{id}/variants": 201,
   ...{ "POST /api/keys": 201, "POST /api/projects": 201, "POST /api/inference/jobs": 201 },

@@ -8,6 +8,7 @@ import { FrontQuestion } from "@resontech/contracts/s3-front-protocol";
 import Fastify, { type FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
 import t from "tap";
+import { insertSchedule } from "../../src/schedules/schedule-store.ts";
 import { busSubjectsOf } from "../../src/authorization/bus-subjects.ts";
 import { type Action, ACTIONS } from "../../src/authorization/actions.ts";
 import { COORDINATOR, S3_FRONT } from "../../src/authorization/caller.ts";
@@ -58,7 +59,7 @@ async function keyFor(user: string, scopes: readonly KeyScope[]): Promise<string
   return key;
 }
 
-type Method = "GET" | "HEAD" | "POST" | "PATCH" | "DELETE";
+type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 async function call(name: string, id: string, key: string | null) {
   const [method, url] = name.replace(/:[a-z]+/g, id).split(" ") as [Method, string];
   const query = url.endsWith("Nvflare")
@@ -70,6 +71,7 @@ async function call(name: string, id: string, key: string | null) {
     ...{ method, url: `${url}${query}` },
     headers: key === null ? {} : { authorization: `Bearer ${key}` },
     ...(method === "POST" && !url.endsWith("/cancel") ? { payload: payloadOf(url) } : {}),
+    ...(method === "PUT" && url.includes("/schedules/") ? { payload: { isPaused: true } } : {}),
   });
   // An answer to HEAD has none.
   const body = reply.body === "" ? {} : reply.json<{ code?: string; message?: string }>();
@@ -208,6 +210,11 @@ t.test(
     const stranger = await keyFor("stranger", KEY_SCOPES);
     const owner = await keyFor("owner", KEY_SCOPES);
     api.kernel.putRunning({ projectId: "p_owner", userId: "u_owner", bucket: "owner-1" });
+    insertSchedule(api.database.write, {
+      ...{ id: "s_owner", projectId: "p_owner", userId: "u_owner", keyId: null, name: "nightly" },
+      ...{ cron: "0 3 * * *", timeZone: "UTC", task: "{}", jobId: null },
+      ...{ nextAt: 1, pausedBy: null, createdAt: 1 },
+    });
     await putDeployment(api, { projectId: "p_owner", userId: "u_owner", bucket: "owner-1" });
     // Of what only people do no key has a row: test/approvals/ asks as people.
     const byRow = routes.filter(
@@ -221,7 +228,9 @@ t.test(
         ? "k_owner"
         : name.includes("/inference/")
           ? DEPLOYMENT
-          : "state-RUNNING";
+          : name.includes("/schedules/")
+            ? "s_owner"
+            : "state-RUNNING";
       const before = api.audit.drafts.length;
       const absent = await call(name, "nothing", stranger);
       t.match(absent, { status: 404, body: { code: "not_found" } }, name);

@@ -93,7 +93,7 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
       ...[...Array<string>(7).fill("SQL user_id = @"), "SQL owner_id = @"],
       ...["SQL user_id = @", "SQL user_id = @", "SQL key_id IN ("],
       ...[...Array<string>(6).fill("SQL user_id = @"), "SQL owner_id = @"],
-      ...Array<string>(12).fill("SQL user_id = @"),
+      ...Array<string>(14).fill("SQL user_id = @"),
     ],
   },
   "identity/own-bucket.ts": {
@@ -241,8 +241,24 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     texts: ["home === nodeId"],
   },
   "kernel/submit.ts": {
-    why: "an idempotency key is unique in its project",
-    texts: ["SQL project_id = ?"],
+    why: "an idempotency key is unique in its project; a job waits for jobs of its own project alone",
+    texts: ["SQL project_id = ?", "job?.project_id !== projectId"],
+  },
+  "http/routes/tasks.ts": {
+    why: "a job waits for jobs of its own project alone; it refuses more, and lets nothing through",
+    texts: ["job?.projectId === projectId"],
+  },
+  "http/routes/schedules.ts": {
+    why: "a schedule of a key ends with the key, and repeats jobs of its own project alone",
+    texts: ['caller.kind === "key"', "found?.projectId === projectId"],
+  },
+  "schedules/schedule-store.ts": {
+    why: "one of the projects that the door let through; how many schedules a project has",
+    texts: [BY_PROJECT, BY_PROJECT],
+  },
+  "schedules/why-no-run.ts": {
+    why: "the owner of a schedule becomes a caller, whom the door then judges",
+    texts: ["membership.projectId === projectId", "key.scopes"],
   },
   "nodes/liveness-monitor.ts": { why: "members of a node", texts: [BY_NODE, BY_NODE] },
   "nodes/node-removal.ts": {

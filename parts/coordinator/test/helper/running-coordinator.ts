@@ -332,9 +332,14 @@ export class RunningCoordinator implements AsyncDisposable {
 
   /** All that the user holds on the whole appliance from now on. */
   giveRoles(userId: string, roles: readonly ApplianceRole[]): void {
+    this.changeRows((db) => setRoles(db, userId, roles));
+  }
+
+  /** Changes rows beside the process, or while it is stopped. */
+  changeRows(change: (db: Database.Database) => void): void {
     const db = new Database(this.config.databaseFile, { timeout: 60_000 });
     try {
-      db.transaction(() => setRoles(db, userId, roles)).immediate();
+      db.transaction(() => change(db)).immediate();
     } finally {
       db.close();
     }

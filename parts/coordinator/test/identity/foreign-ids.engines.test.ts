@@ -55,13 +55,17 @@ async function somebody(username: string): Promise<Owned> {
   const account_ = await made(`/api/projects/${project}/service-accounts`, {
     ...{ name: "nightly", scopes: ["jobs:read"], publicKey: publicKey.export({ format: "jwk" }) },
   });
+  const schedule = await made("/api/schedules", {
+    ...{ cron: "0 3 * * *", timeZone: "UTC" },
+    task: { kind: "command", name: "nightly", scriptPath: "/jobs/nightly/run.sh" },
+  });
   const approval = await made("/api/approvals", {
     what: { kind: "quota", projectId: project, bytes: 2 ** 41 },
   });
   return {
     ...{ userId, ask },
     ids: {
-      ...{ project, bucket, key: row.id, account: account_, approval, person: userId },
+      ...{ project, bucket, key: row.id, account: account_, approval, schedule, person: userId },
       session: `sid-${userId}`,
     },
   };

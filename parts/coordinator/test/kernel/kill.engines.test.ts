@@ -11,6 +11,11 @@ t.test(
     t.teardown(() => fixture.close());
     const agent = await fixture.agent("node-a", 2);
     const { id } = await fixture.submit("killed");
+    // Its worker is on no node: once nothing holds it, it waits.
+    const { id: follower } = await fixture.submit("follower", {
+      after: [{ job: id, when: "succeeded" }],
+      selection: { kind: "pinned", workerIds: ["node-z-0"] },
+    });
     await fixture.core[Symbol.asyncDispose]();
 
     const core = new KilledCore({ config: fixture.config, admin: fixture.s3.admin });
@@ -58,6 +63,7 @@ t.test(
       await through(() => agent.reportAt(member, member === server ? 7 : 1, CLEAN));
 
     t.equal(await core.state(id), "SUCCEEDED");
+    t.equal(await core.state(follower), "QUEUED", "no kill keeps what was to follow");
     t.same(await agent.desired(), []);
     t.ok(kills >= 10, `${kills} kills`);
     t.same(core.errors, []);

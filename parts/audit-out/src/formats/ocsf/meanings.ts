@@ -55,6 +55,8 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "iam.node.lost": as("entity", "Deactivate"),
 
   "job.submit": as("api", "Create"),
+  "job.schedule": as("api", "Update"),
+  "job.schedule.skip": as("api", "Other"),
   "job.cancel": as("api", "Update"),
   "job.accepted": as("api", "Create"),
   "job.queued": as("api", "Update"),

@@ -15,6 +15,7 @@ import {
   JobLogSearchReply,
   JobLogsReply,
   JobMetricsReply,
+  JobOrderReply,
   JobParametersReply,
 } from "@resontech/contracts/http-jobs";
 import { DownloadReply } from "@resontech/contracts/http-storage";
@@ -24,6 +25,7 @@ import { credentialOf } from "../../authorization/caller.ts";
 import { JobHistory } from "../../kernel/job-history.ts";
 import { JobLists } from "../../kernel/job-lists.ts";
 import { JobMetrics } from "../../kernel/job-metrics.ts";
+import { JobNeighbours } from "../../kernel/job-neighbours.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { StoredTasks } from "../../kernel/stored-tasks.ts";
 import type { LogSearches } from "../../outputs/log-search/log-searches.ts";
@@ -58,6 +60,7 @@ export const jobRoutes: FastifyPluginAsyncTypebox<JobRoutesDeps> = async (app, d
   const metrics = new JobMetrics(read);
   const logs = new StoredLogs(read, store);
   const tasks = new StoredTasks(read);
+  const neighbours = new JobNeighbours(read);
 
   app.get(
     "/api/jobs",
@@ -89,6 +92,22 @@ export const jobRoutes: FastifyPluginAsyncTypebox<JobRoutesDeps> = async (app, d
     },
     async (request) => {
       return history.of(await authorizedRow(request, "job.read", kernel.job(request.params.id)));
+    },
+  );
+
+  app.get(
+    "/api/jobs/:id/order",
+    {
+      schema: {
+        summary: "What a job is to start after, and what is to start after it",
+        ...{ tags, params, response: responses(200, JobOrderReply) },
+      },
+      config: ofJob,
+    },
+    async (request) => {
+      const { id } = await authorizedRow(request, "job.read", kernel.job(request.params.id));
+      const { rows } = await authorize(request, "job.read", "rows");
+      return neighbours.of(id, rows);
     },
   );
 

@@ -57,6 +57,7 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       const { userId, projectId } = callerOfRequest(request);
       const bucket = await authorizedBucket(request, "job.inputs.read", deps.read);
       await authorize(request, "job.submit", { userId, projectId });
+      await requireReadable(request, request.body.after, projectId);
       const key = idempotencyKey(request.headers["idempotency-key"]);
       const job = await submitTask(
         deps,
@@ -69,6 +70,18 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       return reply.code(201).send(taskReply(job));
     },
   );
+
+  /** Jobs that a task is to start after are of its project, and the caller may read them. @throws ApiError, as for a job that is not there */
+  async function requireReadable(
+    request: FastifyRequest,
+    after: SubmitTaskBody["after"] = [],
+    projectId: string,
+  ): Promise<void> {
+    for (const { job: id } of after) {
+      const job = find(id);
+      await authorizedRow(request, "job.read", job?.projectId === projectId ? job : null);
+    }
+  }
 
   /** The earlier task, and who may begin one like it. @throws ApiError */
   async function earlierTask(request: FastifyRequest, id: string) {
@@ -125,10 +138,13 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
     async (request, reply) => {
       const { id } = request.params;
       const { task, owner } = await earlierTask(request, id);
+      const { after } = request.body;
+      await requireReadable(request, after, owner.projectId);
       const job = await acceptTask(
         ...([deps, owner] as const),
         {
           validated: () => validateVariant(deps, task, request.body),
+          after,
           asked: { variantOf: id, ...request.body },
           idempotencyKey: idempotencyKey(request.headers["idempotency-key"]),
         },

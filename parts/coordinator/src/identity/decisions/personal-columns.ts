@@ -28,6 +28,7 @@ export type PersonalPart =
   | "acknowledged"
   | "job"
   | "job-cancelled"
+  | "schedule"
   | "worker-held"
   | "job-mail"
   | "mail-of-every-job";
@@ -215,6 +216,13 @@ export const PERSONAL_COLUMNS: readonly PersonalColumn[] = [
     select:
       "SELECT id AS job, project_id AS project FROM jobs WHERE stopped_by = @userId ORDER BY sequence",
     forget: { stays: OWNED },
+  },
+  {
+    column: "schedules.user_id",
+    part: "schedule",
+    select:
+      "SELECT id, name, project_id AS project, cron, time_zone AS timeZone, created_at AS createdAt FROM schedules WHERE user_id = @userId ORDER BY created_at, id",
+    forget: { sql: "DELETE FROM schedules WHERE user_id = @userId" },
   },
   {
     column: "holdings.user_id",

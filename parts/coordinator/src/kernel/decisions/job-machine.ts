@@ -65,7 +65,13 @@ const PREEMPT: Row = { preempt: to("PREEMPTING", "stop-members") };
 const START: Row = { start: to("RUNNING") };
 
 export const JOB_MACHINE: Record<JobState, Row> = {
-  ACCEPTED: { ...STOP, enqueue: to("QUEUED", "place-soon"), reject: to("REJECTED") },
+  ACCEPTED: {
+    ...STOP,
+    enqueue: to("QUEUED", "place-soon"),
+    // It is to start after other jobs.
+    hold: to("HELD"),
+    reject: to("REJECTED"),
+  },
   QUEUED: { ...STOP, hold: to("HELD"), place: to("RESERVED", "create-attempt") },
   HELD: { ...STOP, unhold: to("QUEUED", "place-soon") },
   RESERVED: { ...STOP, ...FAULT, ...PREEMPT, ...START, claim: to("PROVISIONING") },

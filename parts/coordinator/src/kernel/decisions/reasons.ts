@@ -159,6 +159,12 @@ export const REASONS = {
     message: "A newer deployment took the place of this one.",
     hint: "Nothing has to be done: calls of its address go to the newer one.",
   },
+  dependency_failed: {
+    ends: "CANCELLED",
+    retry: "never",
+    message: "A job that was to succeed first did not.",
+    hint: "See why that job ended. Submit it again, then this one after it.",
+  },
   expired: {
     ends: "EXPIRED",
     retry: "never",

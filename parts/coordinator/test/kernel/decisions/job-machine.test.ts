@@ -9,6 +9,7 @@ import {
 /** The machine of the design, pair by pair; every pair that is not here is stale. */
 const EXPECTED: [from: JobState, event: JobEvent, to: JobState, effects: string][] = [
   ["ACCEPTED", "enqueue", "QUEUED", "place-soon"],
+  ["ACCEPTED", "hold", "HELD", ""],
   ["ACCEPTED", "reject", "REJECTED", ""],
   ["ACCEPTED", "stop", "STOPPING", "stop-members"],
   ["QUEUED", "hold", "HELD", ""],

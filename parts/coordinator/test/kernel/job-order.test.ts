@@ -1,0 +1,220 @@
+/** Jobs that are to start after others: held until these have ended, and ended with the one that failed. */
+import t, { type Test } from "tap";
+import type { AfterJob } from "../../src/kernel/accepted-task.ts";
+import { AwaitedJobMissing, DependencyFailed } from "../../src/kernel/errors.ts";
+import { KernelWorld } from "./kernel-world.ts";
+import { SimAgent } from "./sim-agent.ts";
+
+type Before = { job: string; when?: AfterJob["when"] };
+
+async function orderedWorld(t: Test, workers = 1) {
+  const world = new KernelWorld();
+  t.teardown(() => world[Symbol.dispose]());
+  const agent = new SimAgent(world, "node-a", workers);
+  world.admit("node-a");
+  await agent.register();
+  const submit = async (slug: string, before: Before[] = [], change = {}) => {
+    const after = before.map(({ job, when = "succeeded" }) => ({ job, when }));
+    const task = world.task(slug, { minClients: 1, after, ...change }, 1);
+    return (await world.parts.kernel.submit(task)).id;
+  };
+  const job = (id: string) => world.parts.kernel.job(id)!;
+  const state = (id: string) => job(id).state;
+  const cycle = () => world.parts.scheduler.cycle();
+  const cancel = async (id: string) => {
+    const audit = { op: crypto.randomUUID(), index: 1, leafHash: "0", unwitnessed: false };
+    await world.parts.kernel.requestStop(id, "user_cancelled", audit);
+  };
+  /** As a run that ends well, without its minutes. */
+  const succeed = async (id: string) => {
+    await world.parts.commit.run((db) => {
+      db.prepare("UPDATE jobs SET state = 'FINALIZING' WHERE id = ?").run(id);
+      world.parts.transitions.moveJob(id, "store");
+    });
+  };
+  return { world, agent, submit, job, state, cycle, cancel, succeed };
+}
+
+t.test(
+  "a job waits for another one to succeed, is no candidate meanwhile, and says so",
+  async (t) => {
+    const { world, submit, job, cycle, succeed } = await orderedWorld(t, 4);
+    const first = await submit("first");
+    const second = await submit("second", [{ job: first }]);
+    await cycle();
+    t.match(job(second), {
+      state: "HELD",
+      reason: null,
+      waitingFor: `waits for ${first} (first) to succeed`,
+    });
+    t.match(
+      world.parts.queue.of("all"),
+      [{ id: second, isHeld: true, start: null, waitingFor: /^waits for job-/ }],
+      "though there is room for both",
+    );
+    await succeed(first);
+    t.match(job(second), { state: "QUEUED", waitingFor: null });
+    await cycle();
+    t.equal(job(second).state, "RESERVED");
+  },
+);
+
+t.test("its place in line counts from the moment that nothing holds it any more", async (t) => {
+  const { world, submit, cycle, state, succeed } = await orderedWorld(t);
+  const first = await submit("first");
+  await cycle();
+  const held = await submit("held", [{ job: first }]);
+  const next = await submit("next");
+  await succeed(first);
+  const last = await submit("last");
+  t.same(
+    world.parts.tables.jobs.queued().map(({ id }) => id),
+    [next, held, last],
+  );
+  t.same(
+    world.parts.queue
+      .of("all")
+      .toSorted((a, b) => a.line - b.line)
+      .map(({ id }) => id),
+    [next, held, last],
+  );
+  world.parts.db.exec("UPDATE leases SET released_at = 1");
+  await cycle();
+  t.same([state(next), state(held)], ["RESERVED", "QUEUED"]);
+});
+
+t.test("of several it waits for all, and names those that are left", async (t) => {
+  const { submit, job, succeed, cancel } = await orderedWorld(t);
+  const [one, two] = [await submit("one"), await submit("two")];
+  const both = await submit("both", [{ job: one }, { job: two, when: "ended" }]);
+  t.equal(job(both).waitingFor, `waits for ${one} (one) to succeed and ${two} (two) to end`);
+  await succeed(one);
+  t.match(job(both), { state: "HELD", waitingFor: `waits for ${two} (two) to end` });
+  await cancel(two);
+  t.equal(job(both).state, "QUEUED", "any end will do");
+});
+
+t.test(
+  "what fails ends all that was to follow it, each with the job that it waited for",
+  async (t) => {
+    const { world, submit, job, state, cancel } = await orderedWorld(t);
+    const first = await submit("first");
+    const second = await submit("second", [{ job: first }]);
+    const third = await submit("third", [{ job: second }]);
+    const anyhow = await submit("anyhow", [{ job: second, when: "ended" }]);
+    await cancel(first);
+    t.match(job(second), {
+      state: "CANCELLED",
+      reason: "dependency_failed",
+      error: {
+        code: "dependency_failed",
+        message: `This job was to start after ${first} (first) had succeeded, and that one was cancelled.`,
+      },
+    });
+    t.match(job(third).error, {
+      message: `This job was to start after ${second} (second) had succeeded, and that one was cancelled.`,
+    });
+    t.equal(state(anyhow), "QUEUED");
+    const records = world
+      .all<{ event: string }>("SELECT event FROM audit_outbox")
+      .map(({ event }) => JSON.parse(event))
+      .filter(({ type }) => type === "job.cancelled")
+      .map(({ object, detail }) => [object.id, detail.reason, detail.because]);
+    t.same(records, [
+      [first, "user_cancelled", undefined],
+      [second, "dependency_failed", first],
+      [third, "dependency_failed", second],
+    ]);
+  },
+);
+
+t.test("a chain of two thousand jobs ends in one go", async (t) => {
+  const { world, submit, cancel } = await orderedWorld(t);
+  const first = await submit("job-0");
+  let last = first;
+  for (let at = 1; at < 2_000; at += 1) last = await submit(`job-${at}`, [{ job: last }]);
+  await cancel(first);
+  t.same(world.all("SELECT state, count(*) AS jobs FROM jobs GROUP BY state"), [
+    { state: "CANCELLED", jobs: 2_000 },
+  ]);
+});
+
+t.test(
+  "a job that is stopped while it waits follows nobody, and ends those behind it",
+  async (t) => {
+    const { submit, state, succeed, cancel } = await orderedWorld(t);
+    const first = await submit("first");
+    const second = await submit("second", [{ job: first }]);
+    const third = await submit("third", [{ job: second }]);
+    await cancel(second);
+    t.same([first, second, third].map(state), ["QUEUED", "CANCELLED", "CANCELLED"]);
+    await succeed(first);
+    t.equal(state(second), "CANCELLED");
+  },
+);
+
+t.test("a job that a person must look at stays held when the others have ended", async (t) => {
+  const { world, submit, job, succeed } = await orderedWorld(t);
+  const first = await submit("first");
+  const second = await submit("second", [{ job: first }]);
+  world.parts.db.prepare("UPDATE jobs SET reason = 'binds_failed' WHERE id = ?").run(second);
+  await succeed(first);
+  t.match(job(second), { state: "HELD", reason: "binds_failed" });
+});
+
+t.test("only jobs of the project that have not failed can be waited for", async (t) => {
+  const { world, submit, state, cancel, succeed } = await orderedWorld(t);
+  world.parts.db.exec(
+    "INSERT INTO projects (id, owner_id, name, is_default, created_at) VALUES ('project-b', 'user-a', 'q', 0, 1)",
+  );
+  const foreign = await submit("foreign", [], { projectId: "project-b" });
+  await t.rejects(submit("x", [{ job: foreign }]), new AwaitedJobMissing());
+  await t.rejects(submit("x", [{ job: "job-unknown" }]), new AwaitedJobMissing());
+  const failed = await submit("failed");
+  await cancel(failed);
+  await t.rejects(submit("x", [{ job: failed }]), DependencyFailed);
+  t.equal(world.one("SELECT count(*) FROM jobs WHERE name = 'x'"), 0);
+  t.equal(state(await submit("x", [{ job: failed, when: "ended" }])), "QUEUED");
+  const done = await submit("done");
+  await succeed(done);
+  t.equal(state(await submit("y", [{ job: done }])), "QUEUED", "nothing is left to wait for");
+});
+
+t.test(
+  "what ended while a release ran that knows no order is followed up at the start",
+  async (t) => {
+    const { world, submit, job } = await orderedWorld(t);
+    const [good, bad, gone] = [await submit("good"), await submit("bad"), await submit("gone")];
+    const afterGood = await submit("after-good", [{ job: good }]);
+    const afterBad = await submit("after-bad", [{ job: bad }]);
+    const afterGone = await submit("after-gone", [{ job: gone }]);
+    const end = world.parts.db.prepare("UPDATE jobs SET state = ?, ended_at = 1 WHERE id = ?");
+    end.run("SUCCEEDED", good);
+    end.run("FAILED", bad);
+    world.parts.db.prepare("DELETE FROM jobs WHERE id = ?").run(gone);
+    world.crash();
+    await world.parts.sweeper.reconcileAll();
+    t.equal(world.parts.kernel.job(afterGood)!.state, "QUEUED");
+    t.match(world.parts.kernel.job(afterBad), {
+      state: "CANCELLED",
+      error: { message: /failed\.$/ },
+    });
+    t.match(job(afterGone), { state: "CANCELLED", error: { message: /is no longer there\.$/ } });
+  },
+);
+
+t.test("a rolled back end releases nobody", async (t) => {
+  const { world, submit, state, succeed } = await orderedWorld(t);
+  const first = await submit("first");
+  const second = await submit("second", [{ job: first }]);
+  await t.rejects(
+    world.parts.commit.run(() => {
+      world.parts.transitions.moveJob(first, "stop", { reason: "user_cancelled" });
+      throw new Error("the disk is full");
+    }),
+    { message: "the disk is full" },
+  );
+  t.same([first, second].map(state), ["QUEUED", "HELD"]);
+  await succeed(first);
+  t.equal(state(second), "QUEUED");
+});
