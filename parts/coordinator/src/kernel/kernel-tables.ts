@@ -11,6 +11,7 @@ import type { LastModelTable } from "./last-model-table.ts";
 import type { LogMergeTable } from "./log-merge-table.ts";
 import type { MemberTable } from "./member-table.ts";
 import type { OutputTable } from "./output-table.ts";
+import type { PreemptionTable } from "./preemption-table.ts";
 import type { PlacementSignal } from "./placement-signal.ts";
 import type { WarningTable } from "./warning-table.ts";
 import type { Workloads } from "./workload.ts";
@@ -32,5 +33,6 @@ export type KernelTables = {
   curves: CurveTable;
   changes: Changes;
   placementSignal: PlacementSignal;
+  preemptions: PreemptionTable;
   workloads: Workloads;
 };

@@ -45,7 +45,7 @@ export class SharingSnapshots {
          (SELECT max(committed_at) FROM checkpoints WHERE checkpoints.job_id = jobs.id) AS committed_at,
          (SELECT json_group_array(decided_at) FROM preemptions WHERE victim_job = jobs.id) AS preempted_at
        FROM leases JOIN members ON members.id = leases.member_id JOIN jobs ON jobs.id = leases.job_id
-       WHERE leases.released_at IS NULL AND jobs.state NOT IN ('PREEMPTING', 'STOPPING')
+       WHERE leases.released_at IS NULL AND jobs.state NOT IN ('PREEMPTING', 'STOPPING', 'QUEUED', 'HELD')
        GROUP BY members.attempt_id ORDER BY members.attempt_id`,
     );
     this.#kept = db.prepare<[number], { job: string; workers: string }>(
