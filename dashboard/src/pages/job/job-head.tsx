@@ -94,6 +94,14 @@ export function JobHead({ job }: { job: Job }) {
             </dd>
           </div>
         )}
+        {job.madeWay?.expectedStart == null ? null : (
+          <div>
+            <dt>Expected back</dt>
+            <dd>
+              <At at={job.madeWay.expectedStart} />
+            </dd>
+          </div>
+        )}
         {detail.deadline === null ? null : (
           <div>
             <dt>Ends by itself</dt>

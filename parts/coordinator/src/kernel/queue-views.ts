@@ -66,6 +66,11 @@ export class QueueViews {
     return views.toSorted((a, b) => (at(a) < at(b) ? -1 : at(a) > at(b) ? 1 : 0));
   }
 
+  /** When a job that waits is expected to start; null where nobody knows. */
+  startOf(job: string): number | null {
+    return this.#starts().get(job)?.at ?? null;
+  }
+
   #starts(): Map<string, ExpectedStart> {
     const now = this.#clock.now();
     if (this.#expected === null || Math.abs(now - this.#expected.at) > AGE_MS)
