@@ -99,8 +99,15 @@ t.test("a job that failed says so, whatever was wished of it when it ended", asy
   const rounds = { current: null, total: null };
   const ended = { state: "FAILED", desired: "stop", stoppedBy: null };
   const failed = { ...ended, waitingFor: null, attempt: 1, rounds };
-  t.match(sentenceOf({ detail: failed, workers: [] } as never), /^It ended without success/);
-  const stopping = { detail: { ...failed, state: "STOPPING" }, workers: [] } as never;
+  t.match(
+    sentenceOf({ detail: failed, madeWay: null, workers: [] } as never),
+    /^It ended without success/,
+  );
+  const stopping = {
+    detail: { ...failed, state: "STOPPING" },
+    madeWay: null,
+    workers: [],
+  } as never;
   t.match(sentenceOf(stopping), /^It was asked to stop/);
   const byAda = { detail: { ...failed, state: "STOPPING", stoppedBy: "ada" }, workers: [] };
   t.match(sentenceOf(byAda as never), /^ada asked it to stop, and its members end/);
@@ -112,7 +119,16 @@ t.test(
     const waitingFor = "its server needs 9663676416 bytes of memory; no node has as much";
     const sentence = "Its server needs 9.0 GiB of memory; no node has as much";
     const detail = { state: "QUEUED", waitingFor, desired: "run" };
-    t.equal(sentenceOf({ detail, workers: [] } as never), sentence);
+    t.equal(sentenceOf({ detail, madeWay: null, workers: [] } as never), sentence);
+    const madeWay = { project: { id: "p", name: "lung" }, afterRound: 3 };
+    t.equal(
+      sentenceOf({ detail, madeWay, workers: [] } as never),
+      `It made way for project lung. Nothing is lost but what came after round 3. ${sentence}`,
+    );
+    const anew = { detail, madeWay: { project: null, afterRound: null }, workers: [] };
+    t.match(sentenceOf(anew as never), /^It made way for another project. It begins anew. Its/);
+    const leaving = { ...anew, detail: { ...detail, state: "PREEMPTING", resumable: true } };
+    t.match(sentenceOf(leaving as never), /^It makes way for another project. It ends the round/);
     t.equal(whyOf({ ...row, waitingFor }), sentence);
     const told = { waitingFor: null, round: null, rounds: null, attempt: 1, reason: null };
     const ended = { ...row, ...told, reason: "out_of_memory" } as const;

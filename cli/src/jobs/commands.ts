@@ -1,6 +1,7 @@
 /** `resontech jobs`: what runs, what waits and why, and what a job says. */
 import type { JobRow } from "@resontech/contracts/http-jobs";
 import { endWords } from "@resontech/contracts/end-words";
+import { madeWayWords } from "@resontech/contracts/made-way-words";
 import { modelWords } from "@resontech/contracts/model-words";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { JOB_WORDS, MEMBER_WORDS } from "@resontech/contracts/state-words";
@@ -110,6 +111,12 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
         ["name", job.jobName],
         ["state", `${JOB_WORDS[detail.state]} since ${detail.since}`],
         ["why", toldWithUnits(detail.waitingFor ?? "")],
+        [
+          "made way",
+          // An appliance of an older release says nothing of it.
+          job.madeWay == null ? null : madeWayWords(job.madeWay, detail.state === "PREEMPTING"),
+        ],
+        ["expected back", job.madeWay?.expectedStart ?? null],
         ["rounds", detail.rounds.current === null ? null : roundWords(detail.rounds)],
         ["attempt", String(detail.attempt)],
         ["submitted", job.createdAt],

@@ -30,9 +30,10 @@ export * from "./worker-trial.ts";
 /**
  * 1: the first release. 2: the agent names the versions that it speaks, and passes over fields that it does not know. An agent of 1 is sent what
  * version 1 has, and nothing more. 3: the agent tries its workers, and asks with which image. 4: replicas are put to sleep and woken, and it is told how
- * they stand. 5: it runs programs that know nothing of us (container-spec.ts). 6: it renews its certificate over the bus (node-renewal.ts).
+ * they stand. 5: it runs programs that know nothing of us (container-spec.ts). 6: it renews its certificate over the bus (node-renewal.ts). 7: a member
+ * that is to stop may be asked to commit first (`stopAfter`).
  */
-export const AGENT_PROTOCOL = { min: 1, max: 6 } as const;
+export const AGENT_PROTOCOL = { min: 1, max: 7 } as const;
 
 /** From this version on the coordinator says which image a worker is tried with. */
 export const TRIAL_SINCE = 3;
@@ -44,6 +45,8 @@ export const PRINTED_METRICS_SINCE = 2;
 export const ATTEND_SINCE = 5;
 /** From this version on the coordinator signs a node's next certificate. */
 export const RENEW_SINCE = 6;
+/** From this version on a member may be told to stop after its commit; an older agent would pass that over, and stop it at once. */
+export const COMMIT_SINCE = 7;
 
 /** The verbs, each a subject `agent.<node>.<verb>`. */
 export const AGENT_VERBS = [

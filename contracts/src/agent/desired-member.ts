@@ -174,6 +174,11 @@ export const DesiredMember = Type.Object(
     desired: Type.Union([Type.Literal("run"), Type.Literal("stop")]),
     /** Why it is to stop, a code of the reason table; absent while `desired` is `run`. */
     stopReason: Type.Optional(Id),
+    /**
+     * Of a member that is to stop: its payload commits first, and has `graceMs` for it. It stops after its commit, or as soon as there is nothing to
+     * wait for. The same order without this field stops it now.
+     */
+    stopAfter: Type.Optional(Type.Literal("commit")),
     graceMs: Type.Integer({ minimum: 1 }),
     /** `<registry>/<repository>@sha256:<digest>` */
     image: Type.String({ maxLength: 512 }),

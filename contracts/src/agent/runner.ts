@@ -55,6 +55,13 @@ export type RunnerSpec = {
   refusesNonFinite?: true;
 };
 
+/**
+ * Below `/rt/job`: there once the server is to stop after its commit. It ends the run between two rounds, with the model of the last one on disk, and exits
+ * with EXIT.stopped. A run that ends meanwhile ends as ever.
+ */
+export const COMMIT_ORDER = "commit-order.json";
+export type CommitOrderFile = { formatVersion: 1 };
+
 /** Path in the server's container of the model that a resumed attempt starts from. */
 export const RESUME_MODEL = "/rt/job/resume/model.pt";
 

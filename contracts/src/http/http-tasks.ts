@@ -307,6 +307,21 @@ export const DashboardJobWithWorkers = Type.Object(
     jobName: Type.String(),
     state: WireStatus,
     ...common,
+    /** For whom it made way, from then until it has workers again; null for a job that did not. */
+    madeWay: Nullable(
+      Type.Object(
+        {
+          at: Instant,
+          /** Whose job has its workers; null where the caller may not know. */
+          project: Nullable(Type.Object({ id: Type.String(), name: Type.String() }, closed)),
+          /** It goes on after this one; null where it begins anew. */
+          afterRound: Nullable(Type.Integer()),
+          /** When it is expected to have workers again; null where nobody knows, and while it still holds some. */
+          expectedStart: Nullable(Instant),
+        },
+        closed,
+      ),
+    ),
     workers: Type.Array(
       Type.Object(
         {

@@ -26,6 +26,48 @@ t.test("told to stop, the payload may end by itself and what it left is kept", a
   await node.untilClean();
 });
 
+t.test("told to commit, it ends by itself once its round is stored", async (t) => {
+  await startAgent(t);
+  const member = node.member("yields-1", server, [], {}, { isResumable: true });
+  peer.want(member);
+  await peer.event(member.member, "job-started");
+  const commit = { desired: "stop", stopReason: "preempted", stopAfter: "commit" } as const;
+  peer.want({ ...member, ...commit, graceMs: 120_000 });
+  await peer.event(member.member, "released");
+  const told = peer.of(member.member).filter(({ kind }) => kind !== "progress");
+  t.match(told.slice(-3), [
+    { kind: "checkpoint", round: 4 },
+    { kind: "outputs-uploaded" },
+    { kind: "released", processesGone: true },
+  ]);
+  t.notOk(told.some(({ kind }) => kind === "failed"));
+  peer.want();
+  await node.untilClean();
+});
+
+t.test("what does not commit in time is ended, and so is what is stopped meanwhile", async (t) => {
+  await startAgent(t);
+  const commit = { desired: "stop", stopReason: "preempted", stopAfter: "commit" } as const;
+  const [late, stopped] = ["sleep-late", "sleep-stopped"].map((job) =>
+    node.member(job, server, [], {}, { isResumable: true }),
+  );
+  peer.want(late!, stopped!);
+  await peer.event(late!.member, "ready");
+  await peer.event(stopped!.member, "ready");
+  peer.want({ ...late!, ...commit, graceMs: 500 }, { ...stopped!, ...commit, graceMs: 120_000 });
+  await peer.event(late!.member, "released");
+  t.notOk(
+    peer.of(stopped!.member).some(({ kind }) => kind === "released"),
+    "it has its time",
+  );
+  peer.want({ ...stopped!, desired: "stop", stopReason: "user_cancelled" });
+  await peer.event(stopped!.member, "released");
+  for (const { member } of [late!, stopped!])
+    t.notOk(peer.of(member).some(({ kind }) => kind === "failed"));
+  peer.want();
+  await node.untilClean();
+});
+
 t.test("what does not stop within its grace is killed", async (t) => {
   await startAgent(t);
   const member = node.member("stubborn-1", server, []);

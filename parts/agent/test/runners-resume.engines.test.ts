@@ -4,4 +4,6 @@ import { testAttempts } from "./helper/python-tests.ts";
 
 testAttempts(t, "test_attempts", {
   Resume: "a new attempt goes on from a committed round, or fails",
+  MakesWay:
+    "a server that is to commit ends between two rounds, and the next attempt goes on there",
 });

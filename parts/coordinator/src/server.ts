@@ -177,7 +177,7 @@ async function openParts(
 
   const identity = await openIdentity(
     config,
-    { read, commit, gate, record, now, kernel, feed: core.feed, bucketKeys },
+    { read, commit, gate, record, now, kernel, feed: core.feed, bucketKeys, queue: core.queue },
     logger,
   );
   if (identity !== null) stack.use(identity);

@@ -161,6 +161,31 @@ t.test("shares are set in part, on record, and never beyond what stands above th
       body: { code: "not_found", message: /no organisation, team or project p_none/ },
     },
   });
+  // Each fits alone: two operators at once, and the one that comes second hears it.
+  database.write.exec(
+    "INSERT INTO projects (id, owner_id, name, is_default, created_at) VALUES ('p_heart', 'u_lead', 'heart', 0, 1)",
+  );
+  await ask(app, "share-set", { id: "o_own", guarantee: { h100: 3 } });
+  await ask(app, "share-set", { id: project, guarantee: {} });
+  const both = await Promise.all(
+    [project, "p_heart"].map((id) => ask(app, "share-set", { id, guarantee: { h100: 2 } })),
+  );
+  t.same(new Set(both.map(({ status }) => status)), new Set([200, 400]));
+  const guaranteed = database.read
+    .prepare("SELECT count(*) FROM shares WHERE guarantee LIKE '%h100%' AND id <> 'o_own'")
+    .pluck();
+  t.equal(guaranteed.get(), 1);
+  // Two changes of one share: both hold.
+  await Promise.all([
+    ask(app, "share-set", { id: "p_heart", weight: 3 }),
+    ask(app, "share-set", { id: "p_heart", limit: { cpu: 5 } }),
+  ]);
+  const now = await ask(app, "share-list", {});
+  const heart = (now.body as { shares: { id: string }[] }).shares.find(
+    ({ id }) => id === "p_heart",
+  );
+  t.match(heart, { weight: 3, limit: { cpu: 5 } });
+
   for (const bad of [{ guarantee: { cpu: -1 } }, { weight: 0 }, { limit: { "a b": 1 } }])
     t.match(await ask(app, "share-set", { id: project, ...bad }), { status: 400 });
 });

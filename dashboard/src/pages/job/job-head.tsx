@@ -96,6 +96,14 @@ export function JobHead({ job }: { job: Job }) {
           </div>
         )}
         <OrderFacts jobId={job.jobId} state={detail.state} />
+        {job.madeWay?.expectedStart == null ? null : (
+          <div>
+            <dt>Expected back</dt>
+            <dd>
+              <At at={job.madeWay.expectedStart} />
+            </dd>
+          </div>
+        )}
         {detail.deadline === null ? null : (
           <div>
             <dt>Ends by itself</dt>

@@ -1,13 +1,15 @@
 /** A job in one sentence. Pure. */
 import { isTerminal } from "@resontech/contracts/job-states";
+import { madeWayWords } from "@resontech/contracts/made-way-words";
 import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
 import { countOf } from "../../ui/count-of.ts";
 import { waitingSentence } from "../../ui/waiting-sentence.ts";
 
 export function sentenceOf({
   detail,
+  madeWay,
   workers,
-}: Pick<DashboardJobWithWorkers, "detail" | "workers">): string {
+}: Pick<DashboardJobWithWorkers, "detail" | "madeWay" | "workers">): string {
   const { state, waitingFor, rounds, desired, stoppedBy, attempt } = detail;
   // A job that has ended keeps the draft that ended it.
   if (desired === "stop" && !isTerminal(state))
@@ -17,8 +19,10 @@ export function sentenceOf({
   switch (state) {
     case "ACCEPTED":
     case "QUEUED":
-    case "HELD":
-      return waitingSentence(waitingFor) ?? "It waits for workers.";
+    case "HELD": {
+      const why = waitingSentence(waitingFor) ?? "It waits for workers.";
+      return madeWay === null ? why : `${madeWayWords(madeWay, false)} ${why}`;
+    }
     case "RESERVED":
     case "PROVISIONING":
     case "STAGING":
@@ -33,7 +37,9 @@ export function sentenceOf({
       return `It runs${on}${round}.`;
     }
     case "PREEMPTING":
-      return "It gives its place to a job of higher priority, and goes on later.";
+      return madeWay === null
+        ? "It makes way for another job, and goes on later."
+        : `${madeWayWords(madeWay, true)} ${detail.resumable ? "It ends the round that runs first, and goes on later." : "It begins anew later."}`;
     case "RECOVERING":
       return `Attempt ${attempt} was lost. It starts again${detail.resumable ? " from its last checkpoint" : ""}.`;
     case "FINALIZING":

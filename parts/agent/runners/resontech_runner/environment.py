@@ -34,6 +34,7 @@ def job_environment(layout: Layout, package_root: Path) -> dict[str, str]:
         "RESONTECH_OUT_DIR": str(layout.out),
         "RESONTECH_OUT_FILENAME": DEFAULT_MODEL_NAME,
         "RT_RUNNER_JOURNAL": str(layout.journal),
+        "RT_COMMIT_ORDER": str(layout.commit_order),
         # After a run NVFlare waits this long for each site's word on how it ended; its default of 900 s keeps a job with a lost site
         # RUNNING for a quarter of an hour.
         "NVFLARE_CLIENT_OUTCOME_WAIT_TIMEOUT": "30",

@@ -27,6 +27,11 @@ class Layout:
         return self.root / "rt/job/configs"
 
     @property
+    def commit_order(self) -> Path:
+        """There once the run is to end between two rounds."""
+        return self.root / "rt/job/commit-order.json"
+
+    @property
     def events(self) -> Path:
         return self.root / "rt/events/events.jsonl"
 

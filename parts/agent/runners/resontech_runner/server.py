@@ -56,6 +56,8 @@ class ServerRun:
         self._fatal: Optional[str] = None
         self._has_begun = False
         self._run_over = False
+        # It is to commit, and stands between two rounds.
+        self._is_held = False
         self._broken = False
         # What the run was left with, by the user's code and before its end; how its process ended, where that is known.
         self._left = ""
@@ -148,6 +150,9 @@ class ServerRun:
                 return self._fail(self._shortfall)
             if self._run_over:
                 return self._conclude()
+            if self._is_held:
+                # The round's model is on disk and told; the agent commits it once this container has ended.
+                return self._abort(submitter, job)
             if self._has_exited:
                 return self._exited(f"server: its job process {end_in_words(self._exit_code)}")
             if self._server.exit_code() is not None:
@@ -181,6 +186,9 @@ class ServerRun:
             self._tell(self._rounds.started(entry["round"], num_rounds, seconds_of(entry)))
         elif kind == "round-done":
             self._tell(self._rounds.finished())
+        elif kind == "held" and self._layout.commit_order.exists():
+            self._tell(self._rounds.finished())
+            self._is_held = True
         elif kind == "persisting":
             self._persisted_at = seconds_of(entry)
         elif kind == "persisted":

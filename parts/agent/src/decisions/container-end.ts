@@ -33,6 +33,18 @@ export function toldExitCode({
   return exitCode === INIT_EXIT.leaseLost ? null : exitCode;
 }
 
+/**
+ * Whether a member that was asked to commit ended because of that: by its runner's own word, or because its time was over.
+ * @param isOverdue its agent ended it
+ */
+export function isEndAsOrdered(
+  { exitCode, oomKilled, verdict }: Pick<End, "exitCode" | "oomKilled" | "verdict">,
+  isOverdue: boolean,
+): boolean {
+  if (verdict !== null || oomKilled) return false;
+  return exitCode === EXIT.stopped || (isOverdue && exitCode === KILLED);
+}
+
 /** Says why a container failed; null when the payload did all it had to. */
 export function evaluateEnd({
   exitCode,

@@ -5,8 +5,8 @@ import { compareFences, type Fence } from "@resontech/contracts/fence";
 export type LocalMember = {
   member: string;
   fence: Fence;
-  /** `run`: on its way or running; `stop`: told to stop; `released`: nothing of it is left. */
-  state: "run" | "stop" | "released";
+  /** `run`: on its way or running; `commit`: told to stop after its commit; `stop`: told to stop; `released`: nothing of it is left. */
+  state: "run" | "commit" | "stop" | "released";
   /** Reports that the coordinator has not taken yet. */
   pendingReports: number;
 };
@@ -17,6 +17,8 @@ export type Step =
   | { do: "supersede"; member: string }
   /** Orderly: the payload may end by itself within the grace, then outputs are let go. */
   | { do: "stop"; member: string; reason: string; graceMs: number }
+  /** Orderly, once the payload has committed what it has: it has the grace for that. */
+  | { do: "commit"; member: string; reason: string; graceMs: number }
   /** Tears down whatever is left under this member's name and reports `released` under the desired fence. */
   | { do: "clear"; desired: DesiredMember }
   /** At once and without a word: nobody desires it. */
@@ -37,9 +39,9 @@ export function reconcile(
     if (member.desired === "stop") {
       if (found === undefined || (age !== null && age < 0))
         steps.push({ do: "clear", desired: member });
-      else if (found.state === "run")
+      else if (isNews(found.state, member))
         steps.push({
-          do: "stop",
+          do: member.stopAfter ?? "stop",
           member: member.member,
           reason: member.stopReason ?? "attempt_ended",
           graceMs: member.graceMs,
@@ -60,4 +62,9 @@ export function reconcile(
     else if (member.pendingReports === 0) steps.push({ do: "forget", member: member.member });
   }
   return steps;
+}
+
+/** Whoever commits may still be told to stop now, and never the other way round. */
+function isNews(state: LocalMember["state"], { stopAfter }: DesiredMember): boolean {
+  return state === "run" || (state === "commit" && stopAfter === undefined);
 }

@@ -38,6 +38,8 @@ export type MemberState = {
   model: { file: string; name: string } | null;
   failure: Failure | null;
   stop: { reason: string; graceMs: number } | null;
+  /** It stops once it has committed, or after so long. */
+  commit: { reason: string; graceMs: number } | null;
 };
 
 export function freshState(
@@ -62,6 +64,7 @@ export function freshState(
     model: null,
     failure: null,
     stop: null,
+    commit: null,
   };
 }
 

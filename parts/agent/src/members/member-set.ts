@@ -153,6 +153,9 @@ export class MemberSet {
       case "stop":
         this.#members.get(step.member)?.stop(step.reason, step.graceMs);
         return;
+      case "commit":
+        this.#members.get(step.member)?.commit(step.reason, step.graceMs);
+        return;
       case "supersede":
       case "kill":
         this.#tearDown(step.member, async () => {

@@ -80,12 +80,11 @@ export class Member {
 
   /** As the reconciler sees it. */
   get local(): LocalMember {
-    const { desired, phase, stop, pending } = this.journal.state;
+    const { desired, pending } = this.journal.state;
     return {
       member: desired.member,
       fence: desired.fence,
-      state:
-        phase === "released" ? "released" : stop === null && phase !== "releasing" ? "run" : "stop",
+      state: localStateOf(this.journal.state),
       pendingReports: pending.length,
     };
   }
@@ -121,6 +120,14 @@ export class Member {
     if (this.journal.state.stop !== null) return;
     this.#stop.abort();
     this.#note({ stop: { reason, graceMs } });
+  }
+
+  /** Orderly end after its commit, or after `graceMs` without one. What runs not yet, or commits nothing, stops now. */
+  commit(reason: string, graceMs: number): void {
+    const { commit, desired, phase } = this.journal.state;
+    if (phase === "staging" || !desired.payload.outputs.checkpoints)
+      return this.stop(reason, desired.graceMs);
+    if (commit === null) this.#note({ commit: { reason, graceMs } });
   }
 
   /**
@@ -199,6 +206,12 @@ export class Member {
       );
     }
   }
+}
+
+function localStateOf({ phase, stop, commit }: MemberState): LocalMember["state"] {
+  if (phase === "released") return "released";
+  if (stop !== null || phase === "releasing") return "stop";
+  return commit === null ? "run" : "commit";
 }
 
 /** Words a failure as it reaches whoever submitted the job. */

@@ -1,7 +1,8 @@
 /** While the member runs: its events, its output, its end. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { evaluateEnd, toldExitCode } from "../decisions/container-end.ts";
+import { evaluateEnd, isEndAsOrdered, toldExitCode } from "../decisions/container-end.ts";
 import { CheckpointUploads } from "./checkpoint-uploads.ts";
+import { CommitOrder } from "./commit-order.ts";
 import { lastPrinted } from "./last-printed.ts";
 import { LogShipper } from "./log-shipper.ts";
 import type { MemberContext } from "./member-context.ts";
@@ -26,6 +27,7 @@ export async function watchMember(member: MemberContext): Promise<void> {
   const rounds = new RoundUploads(member);
   const checkpoints = new CheckpointUploads(member);
   const wishes = new ReplicaSpecs(member);
+  const order = new CommitOrder(member);
   const metrics = new PrintedMetrics(member);
   const ending = new Ending(member);
   {
@@ -33,6 +35,7 @@ export async function watchMember(member: MemberContext): Promise<void> {
     while (run.isRunning()) {
       const nowMs = performance.now();
       wishes.pass();
+      order.pass();
       await shipper.tick(nowMs);
       await metrics.tick();
       if (await takeEvents(member, checkpoints)) rounds.request(nowMs);
@@ -49,8 +52,10 @@ export async function watchMember(member: MemberContext): Promise<void> {
   await takeRest(member, checkpoints);
   await Promise.all([shipper.settle(), rounds.settle(), checkpoints.settle()]);
   // What ends because it was told to is not judged.
-  if (journal.state.stop !== null) return journal.note({ phase: "draining" });
-  const { desired, verdict } = journal.state;
+  const { commit, desired, stop, verdict } = journal.state;
+  if (stop !== null) return journal.note({ phase: "draining" });
+  if (commit !== null && isEndAsOrdered({ exitCode, oomKilled, verdict }, ending.isOverdue))
+    return journal.note({ phase: "draining", stop: commit });
   const { area } = enclosure;
   const printed = verdict === null ? await lastPrinted(area) : null;
   const failure = evaluateEnd({
@@ -75,6 +80,9 @@ class Ending {
   #termAtMs: number | null = null;
   #wordAtMs: number | null = null;
   #isKilled = false;
+  #orderedAtMs: number | null = null;
+  /** It was asked to commit, and did not end in the time that it had. */
+  isOverdue = false;
 
   constructor(member: MemberContext) {
     this.#member = member;
@@ -82,11 +90,14 @@ class Ending {
 
   async look(): Promise<void> {
     const { journal, enclosure, abandoned } = this.#member;
-    const { stop, verdict } = journal.state;
+    const { commit, stop, verdict } = journal.state;
     const now = performance.now();
     if (verdict !== null) this.#wordAtMs ??= now;
     const isLate = this.#wordAtMs !== null && now - this.#wordAtMs > LINGER_MS;
-    if (stop === null && !isLate) return;
+    if (commit !== null) this.#orderedAtMs ??= now;
+    this.isOverdue =
+      commit !== null && this.#orderedAtMs !== null && now - this.#orderedAtMs > commit.graceMs;
+    if (stop === null && !isLate && !this.isOverdue) return;
     const graceMs = Math.min(stop?.graceMs ?? KILL_AFTER_TERM_MS, KILL_AFTER_TERM_MS);
     if (this.#termAtMs === null) {
       this.#termAtMs = now;

@@ -1,5 +1,10 @@
 import t from "tap";
-import { type End, evaluateEnd, toldExitCode } from "../../src/decisions/container-end.ts";
+import {
+  type End,
+  evaluateEnd,
+  isEndAsOrdered,
+  toldExitCode,
+} from "../../src/decisions/container-end.ts";
 
 const end = (change: Partial<End>): End => ({
   exitCode: 0,
@@ -90,4 +95,14 @@ t.test("people are told a code that they know, and none of what PID 1 did by its
   t.equal(told(76), 137, "PID 1 saw a process run out of memory");
   t.equal(told(0, true), 137);
   t.equal(told(75), null, "the lease was lost");
+});
+
+t.test("who was asked to commit and ends by its own word ends as it should", async (t) => {
+  t.equal(isEndAsOrdered(end({ exitCode: 143 }), false), true);
+  t.equal(isEndAsOrdered(end({ exitCode: 137 }), true), true, "its agent ended it");
+  t.equal(isEndAsOrdered(end({ exitCode: 137 }), false), false, "somebody else did");
+  t.equal(isEndAsOrdered(end({ exitCode: 137, oomKilled: true }), true), false);
+  t.equal(isEndAsOrdered(end({ verdict: finished }), false), false, "its last round ended well");
+  t.equal(isEndAsOrdered(end({ verdict: failed, exitCode: 1 }), true), false, "it failed");
+  t.equal(isEndAsOrdered(end({ exitCode: 75 }), true), false, "its lease was lost");
 });

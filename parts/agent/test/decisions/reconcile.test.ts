@@ -33,6 +33,9 @@ const local = (member: string, change: Partial<LocalMember> = {}): LocalMember =
 
 const run = desired("m");
 const stop = desired("m", { desired: "stop", stopReason: "user_cancelled", graceMs: 7 });
+const commit = desired("m", {
+  ...{ desired: "stop", stopReason: "preempted", stopAfter: "commit", graceMs: 9 },
+});
 
 const TABLE: [
   what: string,
@@ -47,6 +50,23 @@ const TABLE: [
   ["wanted and here", [run], [local("m")], true, []],
   ["wanted and here, lease too short", [run], [local("m")], false, []],
   ["wanted, ending by itself", [run], [local("m", { state: "stop" })], true, []],
+  [
+    "to stop after its commit",
+    [commit],
+    [local("m")],
+    true,
+    [{ do: "commit", member: "m", reason: "preempted", graceMs: 9 }],
+  ],
+  ["it commits already", [commit], [local("m", { state: "commit" })], true, []],
+  [
+    "it commits, and is to stop now",
+    [stop],
+    [local("m", { state: "commit" })],
+    true,
+    [{ do: "stop", member: "m", reason: "user_cancelled", graceMs: 7 }],
+  ],
+  ["it stops already, and is to commit", [commit], [local("m", { state: "stop" })], true, []],
+  ["to commit, and not here", [commit], [], true, [{ do: "clear", desired: commit }]],
   ["wanted, has ended", [run], [local("m", { state: "released" })], true, []],
   [
     "wanted under a newer fence, old one runs",
@@ -153,7 +173,7 @@ const anyLocal = fc.uniqueArray(
   fc.tuple(
     name,
     anyFence,
-    fc.constantFrom("run" as const, "stop" as const, "released" as const),
+    fc.constantFrom("run" as const, "commit" as const, "stop" as const, "released" as const),
     fc.integer({ min: 0, max: 1 }),
   ),
   { selector: ([member]) => member },
@@ -205,7 +225,8 @@ function carryOut(steps: readonly Step[], held: readonly LocalMember[]): LocalMe
           local(step.desired.member, { fence: step.desired.fence, state: "released" }),
         );
         break;
-      case "stop": {
+      case "stop":
+      case "commit": {
         const found = next.get(step.member);
         if (found !== undefined) found.state = "released";
         break;
@@ -216,7 +237,8 @@ function carryOut(steps: readonly Step[], held: readonly LocalMember[]): LocalMe
         next.delete(step.member);
     }
   }
-  // What was stopping has stopped by now.
-  for (const member of next.values()) if (member.state === "stop") member.state = "released";
+  // What was stopping has stopped by now, and so has what committed first.
+  for (const member of next.values())
+    if (member.state === "stop" || member.state === "commit") member.state = "released";
   return [...next.values()];
 }

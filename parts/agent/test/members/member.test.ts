@@ -102,11 +102,11 @@ function toldBy(member: Member): MemberEvent[] {
 }
 
 /** Begins one that runs. */
-async function runningMember({
-  tools,
-  substrate,
-}: TestedNode): Promise<{ member: Member; cell: Cell }> {
-  const member = Member.begin(tools, desiredServer());
+async function runningMember(
+  { tools, substrate }: TestedNode,
+  desired = desiredServer(),
+): Promise<{ member: Member; cell: Cell }> {
+  const member = Member.begin(tools, desired);
   const cell = await untilFound("a member that runs", () => substrate.cells.get("m/1.1"));
   await untilFound("a member that is watched", () => substrate.calls.includes("observe"));
   return { member, cell };
@@ -227,6 +227,121 @@ t.test("a member that does not go is killed after its grace", async (t) => {
   member.stop("user_cancelled", 1);
   await untilReleased(member);
   t.strictSame(cell.signals, ["terminate", "kill"]);
+});
+
+const committing = desiredServer({
+  payload: federationPayload("job", { kind: "server" }, { isResumable: true }),
+});
+const MODEL = "model of round 3";
+const LAST_ROUND = {
+  kind: "round-model",
+  round: 3,
+  file: "/app/out/model.pt",
+  sha256: createHash("sha256").update(MODEL).digest("hex"),
+};
+
+function orderOf({ substrate }: TestedNode): object | null {
+  const file = substrate.area("m").path("job", "commit-order.json");
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as object) : null;
+}
+
+t.test(
+  "a member that is to commit is told so, ends by itself, and its round is stored",
+  async (t) => {
+    const node = await nodeOf(t);
+    const { substrate } = node;
+    const { member, cell } = await runningMember(node, committing);
+    t.equal(orderOf(node), null);
+    t.equal(member.local.state, "run");
+    member.commit("preempted", 120_000);
+    t.equal(member.local.state, "commit");
+    await untilFound("the order", () => orderOf(node));
+    t.strictSame(orderOf(node), { formatVersion: 1 });
+    substrate.write("m", "/app/out/model.pt", MODEL);
+    substrate.write("m", "/app/out/plot.svg", "plot");
+    substrate.tell("m", LAST_ROUND);
+    cell.end(143);
+    await untilReleased(member);
+    t.strictSame(cell.signals, [], "nobody ended it");
+    t.strictSame(
+      toldBy(member).map(({ kind }) => kind),
+      ["staged", "started", "checkpoint", "outputs-uploaded", "released"],
+    );
+    t.equal(node.stored.get("m-1.1/3/model"), MODEL);
+    t.notOk(node.stored.has("model_out/checkpoint.pt"), "its job goes on elsewhere");
+  },
+);
+
+t.test(
+  "a member that commits for too long is asked to end, and killed after its grace",
+  async (t) => {
+    const node = await nodeOf(t);
+    const { member, cell } = await runningMember(node, committing);
+    member.commit("preempted", 1);
+    await untilReleased(member);
+    t.strictSame(cell.signals, ["terminate"]);
+    t.strictSame(
+      toldBy(member).map(({ kind }) => kind),
+      ["staged", "started", "outputs-uploaded", "released"],
+      "that is no failure",
+    );
+  },
+);
+
+t.test("a plain stop overtakes a commit, and never the other way round", async (t) => {
+  const node = await nodeOf(t);
+  const { member, cell } = await runningMember(node, committing);
+  member.commit("preempted", 120_000);
+  member.stop("user_cancelled", 30_000);
+  member.commit("preempted", 120_000);
+  t.equal(member.local.state, "stop");
+  await untilReleased(member);
+  t.strictSame(cell.signals, ["terminate"]);
+});
+
+t.test("what commits nothing stops at once", async (t) => {
+  const node = await nodeOf(t);
+  const { member, cell } = await runningMember(node);
+  member.commit("preempted", 120_000);
+  await untilReleased(member);
+  t.strictSame(cell.signals, ["terminate"]);
+  t.equal(orderOf(node), null);
+});
+
+t.test("a run that ends well, or fails, while it is to commit is told as that", async (t) => {
+  for (const [event, kind] of [
+    [{ kind: "finished" }, "finished"],
+    [{ kind: "failed", reason: "user_exception", message: "ValueError" }, "failed"],
+  ] as const) {
+    const node = await nodeOf(t);
+    const { member, cell } = await runningMember(node, committing);
+    member.commit("preempted", 120_000);
+    node.substrate.tell("m", event);
+    cell.end(kind === "finished" ? 0 : 1);
+    await untilReleased(member);
+    t.equal(toldBy(member)[2]?.kind, kind);
+  }
+});
+
+t.test("a new process goes on with a member that commits", async (t) => {
+  const node = await nodeOf(t);
+  const { tools, store, substrate } = node;
+  const { signal } = new AbortController();
+  const enclosure = substrate.enclosure(committing, {});
+  await enclosure.makeArea();
+  await enclosure.makeNetwork(signal);
+  await enclosure.start(signal);
+  const commit = { reason: "preempted", graceMs: 120_000 };
+  store.save({ ...freshState(committing, "running", "boot"), commit });
+  const member = Member.resume(tools, store.load()[0]!);
+  t.equal(member.local.state, "commit");
+  await untilFound("the order, once more", () => orderOf(node));
+  substrate.cells.get("m/1.1")!.end(143);
+  await untilReleased(member);
+  t.strictSame(
+    toldBy(member).map(({ kind }) => kind),
+    ["outputs-uploaded", "released"],
+  );
 });
 
 t.test("an abandoned member is killed at once, and nothing more of it is stored", async (t) => {

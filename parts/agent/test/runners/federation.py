@@ -313,6 +313,13 @@ class Federation:
             (root / name).mkdir()
         self.start(member)
 
+    def order_commit(self) -> None:
+        """To the server, as the agent gives it: a file that appears whole."""
+        job = self.folder / "server/rt/job"
+        fresh = job / "commit-order.json.fresh"
+        fresh.write_text(json.dumps({"formatVersion": 1}))
+        fresh.rename(job / "commit-order.json")
+
     def terminate(self, member: str) -> None:
         """SIGTERM to the runner alone, as `/rt/init` forwards it."""
         for pid, command in self.inside(member):

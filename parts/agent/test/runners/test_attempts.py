@@ -262,6 +262,62 @@ class Resume(AttemptTest):
         self.assertIn("did not take the committed model", last["message"])
 
 
+class MakesWay(AttemptTest):
+    """A server that is to commit ends between two rounds; another attempt goes on from there, as if nothing had been."""
+
+    undisturbed: Optional[str] = None
+
+    def weights(self, federation: Federation, event: dict) -> str:
+        """Of a model file that the server has told of; torch writes no times into it."""
+        return hashlib.sha256((federation.folder / "server" / event["modelFile"].lstrip("/")).read_bytes()).hexdigest()
+
+    def whole(self) -> str:
+        if MakesWay.undisturbed is None:
+            federation = self.begin(TELLING)
+            self.assertEqual(self.end(federation), 0, federation.log("server")[-3000:])
+            MakesWay.undisturbed = self.weights(federation, federation.events("server")[-1])
+            federation.close()
+        return MakesWay.undisturbed
+
+    def assert_commits_and_goes_on(self, change=None) -> Federation:
+        federation = self.begin(TELLING, change=change)
+        # In the middle of a round: the sites have their model, and train.
+        self.until(lambda: 1 in Resume.given(federation), federation)
+        federation.order_commit()
+        self.assertEqual(self.end(federation), 143, federation.log("server")[-3000:])
+        events = federation.events("server")
+        told = [(event["kind"], event["round"]) for event in events if event["kind"].startswith("round-")]
+        self.assertEqual(told[-3:], [("round-started", 1), ("round-ended", 1), ("round-model", 1)], "no round was begun in vain")
+        self.assertNotIn("failed", federation.kinds("server"))
+        left = events[-1]
+        model = (federation.folder / "server" / left["file"].lstrip("/")).read_bytes()
+        self.assertEqual(hashlib.sha256(model).hexdigest(), left["sha256"], "it is still that round's")
+        for site in self.sites:
+            # As the agent does once the server has ended.
+            federation.terminate(site)
+            self.assertIn(self.end(federation, site), (0, 143), federation.log(site)[-3000:])
+            self.assertNotIn("failed", federation.kinds(site))
+        federation.close()
+
+        resumed = self.begin(TELLING, change=change, resume=ResumeFrom(2, 1, model))
+        self.assertEqual(self.end(resumed), 0, resumed.log("server")[-3000:])
+        return resumed
+
+    def test_a_federation_that_made_way_ends_with_the_weights_of_one_that_did_not(self):
+        resumed = self.assert_commits_and_goes_on()
+        self.assertEqual(self.weights(resumed, resumed.events("server")[-1]), self.whole())
+
+    def test_so_does_the_other_listed_workflow(self):
+        self.assert_commits_and_goes_on(fed_avg)
+
+    def test_an_order_in_the_last_round_lets_the_job_end_well(self):
+        federation = self.begin(TELLING)
+        self.until(lambda: 2 in Resume.given(federation), federation)
+        federation.order_commit()
+        self.assertEqual(self.end(federation), 0, federation.log("server")[-3000:])
+        self.assertEqual(federation.kinds("server")[-1], "finished")
+
+
 class UserFaults(AttemptTest):
     """An exception in the training itself is a case of acceptance/test/federated-job.test.ts."""
 

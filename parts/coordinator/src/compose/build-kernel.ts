@@ -34,6 +34,7 @@ import { JobViews } from "../kernel/job-views.ts";
 import { OrderTable } from "../kernel/order-table.ts";
 import { MemberTable } from "../kernel/member-table.ts";
 import { PlacementSnapshots } from "../kernel/placement-snapshots.ts";
+import { PreemptionTable } from "../kernel/preemption-table.ts";
 import { Preemptions } from "../kernel/preemptions.ts";
 import { QueueViews } from "../kernel/queue-views.ts";
 import { ShareTable } from "../kernel/share-table.ts";
@@ -130,6 +131,7 @@ export function buildKernel({
     curves: new CurveTable(db),
     changes,
     placementSignal: new PlacementSignal(),
+    preemptions: new PreemptionTable(db),
     workloads,
     bridges,
   };
@@ -149,7 +151,7 @@ export function buildKernel({
   const isDraining = () => recordPump.isDraining();
   const placements = new Placements(db, tables, transitions);
   const replacements = new Replacements(db, tables, transitions);
-  const preemptions = new Preemptions(db, tables, transitions);
+  const preemptions = new Preemptions(tables, transitions);
   const shares = new ShareTable(db, clock, tables.placementSignal);
   const sharing = new SharingSnapshots(db, clock, workloads, shares);
   const snapshots = new PlacementSnapshots(db, tables, transitions, heartbeats, sharing);

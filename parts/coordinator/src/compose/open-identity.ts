@@ -23,6 +23,7 @@ import { Seal } from "../identity/seal.ts";
 import { Sessions, type SessionsDeps } from "../identity/sign-in/sessions.ts";
 import { SignIn } from "../identity/sign-in/sign-in.ts";
 import { JobMailer } from "../job-mails/job-mailer.ts";
+import type { QueueViews } from "../kernel/queue-views.ts";
 import { readText } from "../read-config.ts";
 
 const REALM = "resontech";
@@ -34,6 +35,7 @@ export async function openIdentity(
   deps: Pick<SessionsDeps, "read" | "commit" | "gate" | "record" | "now"> &
     Pick<ApprovalEffectsDeps, "kernel"> & { feed: Pick<Feed, "publish"> } & {
       bucketKeys: Pick<BucketKeys, "review">;
+      queue: Pick<QueueViews, "startOf">;
     },
   logger: Logger,
 ): Promise<
@@ -107,7 +109,8 @@ export async function openIdentity(
       ? null
       : new JobMailer({
           ...{ ...deps, accounts, mailSocket, publicUrl },
-          onError: (err) => logger.warn({ err }, "a mail about the end of a job waits"),
+          expectedStart: (job) => deps.queue.startOf(job),
+          onError: (err) => logger.warn({ err }, "a mail about a job waits"),
         });
   return {
     ...{

@@ -11,6 +11,8 @@ export type MetaName =
   | "leases-until"
   | "clock-anchor"
   | "written-at"
+  /** The last decision about a job that makes way of which people were told. */
+  | "ways-told"
   /** Host and port of the registry that references of images name. */
   | "registry-host"
   /** How often an operator has said that a node is well. */

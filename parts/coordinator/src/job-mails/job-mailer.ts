@@ -1,4 +1,4 @@
-/** Tells people of the ends of their jobs: the notifier sends the mail, Keycloak knows the address. */
+/** Tells people of the ends of their jobs, and when one makes way: the notifier sends the mail, Keycloak knows the address. */
 import { setTimeout as pause } from "node:timers/promises";
 import { ask } from "@resontech/frame/ask";
 import { mailToPerson } from "@resontech/notifier/operations";
@@ -7,6 +7,15 @@ import type { ReadHandle } from "../db/open-database.ts";
 import type { KeycloakAccounts } from "../identity/accounts/keycloak-accounts.ts";
 import { subjectOf } from "../identity/people-store.ts";
 import { endOfJob, nextTry } from "./decisions/end-of-job.ts";
+import { madeWayMail } from "./decisions/made-way-mail.ts";
+import {
+  type MadeWayRow,
+  newestWay,
+  noteWaysTold,
+  readersOfWay,
+  waysAfter,
+  waysToldUpTo,
+} from "./made-way-store.ts";
 import {
   type DueMail,
   dueMails,
@@ -16,6 +25,8 @@ import {
 } from "./mail-request-store.ts";
 
 const LOOK_MS = 5_000;
+/** A mail about a job that made way is tried so often, while the job waits. */
+const WAY_RETRY_MS = 60_000;
 /** The notifier gives a mail server twenty seconds. */
 const ANSWER_MS = 25_000;
 
@@ -26,6 +37,8 @@ export type JobMailerDeps = {
   mailSocket: string;
   publicUrl: string;
   now: () => number;
+  /** When a job that waits is expected to have workers; null where nobody knows. */
+  expectedStart: (job: string) => Promise<number | null>;
   onError: (error: unknown) => void;
   lookMs?: number;
 };
@@ -34,6 +47,7 @@ export class JobMailer implements AsyncDisposable {
   readonly #deps: JobMailerDeps;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
+  #waysNotBefore = 0;
 
   constructor(deps: JobMailerDeps) {
     this.#deps = deps;
@@ -55,10 +69,39 @@ export class JobMailer implements AsyncDisposable {
 
   async #look(signal: AbortSignal): Promise<void> {
     const { read, commit, now } = this.#deps;
-    await commit.run((db) => spreadMailRequests(db, now()));
-    for (const mail of dueMails(read, now())) {
+    const at = now();
+    await commit.run((db) => spreadMailRequests(db, at));
+    for (const mail of dueMails(read, at)) {
       if (signal.aborted) return;
       await this.#tell(mail);
+    }
+    if (at >= this.#waysNotBefore) await this.#tellWays(signal);
+  }
+
+  /** In the order of the decisions. What came before the first look is not told. */
+  async #tellWays(signal: AbortSignal): Promise<void> {
+    const { read, commit, now, onError } = this.#deps;
+    const upTo = waysToldUpTo(read);
+    if (upTo === null) return commit.run((db) => noteWaysTold(db, newestWay(read)));
+    for (const way of waysAfter(read, upTo)) {
+      if (signal.aborted || way.isLeaving) return;
+      try {
+        // One that has workers again needs no mail.
+        if (way.isWaiting) await this.#tellWay(way);
+      } catch (error) {
+        onError(error);
+        this.#waysNotBefore = now() + WAY_RETRY_MS;
+        return;
+      }
+      await commit.run((db) => noteWaysTold(db, way.id));
+    }
+  }
+
+  async #tellWay(way: MadeWayRow): Promise<void> {
+    const { read, publicUrl, expectedStart } = this.#deps;
+    for (const { userId, project } of readersOfWay(read, way)) {
+      const facts = { ...way, project, expectedStart: await expectedStart(way.jobId) };
+      await this.#mail(userId, madeWayMail(facts, publicUrl));
     }
   }
 
@@ -80,13 +123,16 @@ export class JobMailer implements AsyncDisposable {
     );
   }
 
-  /** Whoever has no address hears nothing. */
   async #send(mail: DueMail): Promise<void> {
-    const { read, accounts, mailSocket, publicUrl } = this.#deps;
-    const subject = subjectOf(read, mail.userId);
+    await this.#mail(mail.userId, endOfJob(mail, this.#deps.publicUrl));
+  }
+
+  /** Whoever has no address hears nothing. */
+  async #mail(userId: string, mail: { subject: string; text: string }): Promise<void> {
+    const { read, accounts, mailSocket } = this.#deps;
+    const subject = subjectOf(read, userId);
     const to = subject === null ? null : await accounts.emailOf(subject);
     if (to === null) return;
-    const request = { to, ...endOfJob(mail, publicUrl) };
-    await ask(mailSocket, mailToPerson, request, { timeoutMs: ANSWER_MS });
+    await ask(mailSocket, mailToPerson, { to, ...mail }, { timeoutMs: ANSWER_MS });
   }
 }

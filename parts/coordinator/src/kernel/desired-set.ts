@@ -1,4 +1,5 @@
 import {
+  COMMIT_SINCE,
   type DesiredMember,
   type DesiredReply,
   PRINTED_METRICS_SINCE,
@@ -6,11 +7,11 @@ import {
   STANDING_SINCE,
 } from "@resontech/contracts/agent-protocol";
 import type { WriteHandle } from "../db/open-database.ts";
-import { agentProtocolOf } from "./agent-protocol-of.ts";
 import { DEADLINES } from "./decisions/deadlines.ts";
+import { isMemberWorking } from "./decisions/member-machine.ts";
 import type { MemberResources } from "./decisions/resources.ts";
 import { memberImageReference } from "./job-images.ts";
-import type { AttemptRow, MemberRow, NodeRow } from "./rows.ts";
+import type { AttemptRow, JobRow, MemberRow } from "./rows.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
 import type { Workload } from "./workload.ts";
@@ -84,14 +85,6 @@ export class DesiredSets {
       .all(nodeId);
   }
 
-  /** Its agent's version of the protocol is this or a later one. */
-  #speaks(nodeId: string, version: number): boolean {
-    const node = this.#db
-      .prepare<[string], NodeRow>("SELECT * FROM nodes WHERE id = ?")
-      .get(nodeId);
-    return node !== undefined && agentProtocolOf(node) >= version;
-  }
-
   /** A member of a kind that a newer release knows is told as that release told it; nothing where it kept none. */
   #describeAny(member: MemberRow): DesiredMember[] {
     const { jobs, workloads } = this.#tables;
@@ -99,6 +92,23 @@ export class DesiredSets {
     if (member.told === null) return [];
     const { stopReason: _, ...told } = JSON.parse(member.told) as DesiredMember;
     return [{ ...told, ...standingOf(member) }];
+  }
+
+  /**
+   * A lead that goes on in a job that makes way is to commit until the job's deadline; an agent that does not know of that stops it now.
+   * Derived of the rows alone: whoever is killed meanwhile tells the same.
+   */
+  #orderOf(
+    { state, deadline_at: deadline }: JobRow,
+    { is_lead, desired, node_id: node, state: at }: MemberRow,
+  ): Partial<Pick<DesiredMember, "desired" | "stopReason" | "stopAfter" | "graceMs">> {
+    if (state !== "PREEMPTING" || is_lead === 0 || desired === "stop" || !isMemberWorking(at))
+      return {};
+    const { clock, members } = this.#tables;
+    const stop = { desired: "stop", stopReason: "preempted" } as const;
+    if (!members.nodeSpeaks(node, COMMIT_SINCE)) return stop;
+    const graceMs = Math.max(1, (deadline ?? 0) - clock.now());
+    return { ...stop, stopAfter: "commit", graceMs };
   }
 
   #describe(member: MemberRow): DesiredMember {
@@ -116,8 +126,9 @@ export class DesiredSets {
       member: member.id,
       job: job.id,
       attempt: attempt.id,
-      ...standingOf(member),
       graceMs: DEADLINES.stopGraceMs,
+      ...standingOf(member),
+      ...this.#orderOf(job, member),
       image: memberImageReference(job, member),
       resources: {
         ...(JSON.parse(member.resources) as MemberResources),
@@ -131,11 +142,11 @@ export class DesiredSets {
           shardIndex: shard_index,
         })),
         returnsSiteFiles: members.returnsFiles(job),
-        knowsMetrics: this.#speaks(member.node_id, PRINTED_METRICS_SINCE),
+        knowsMetrics: members.nodeSpeaks(member.node_id, PRINTED_METRICS_SINCE),
         refusesNonFinite: members.refusesNonFinite(job),
       }),
       ...(bridge === null ? {} : { bridge }),
-      ...(workload.maySleep && this.#speaks(member.node_id, STANDING_SINCE)
+      ...(workload.maySleep && members.nodeSpeaks(member.node_id, STANDING_SINCE)
         ? { wish: { order: member.wish_order, asleep: member.wishes_sleep === 1 } }
         : {}),
       inputs: inputs.map(({ id, kind, target, size_bytes, etag, sha256 }) => ({

@@ -30,6 +30,8 @@ export type JobView = {
   warnings: string[];
   attempt: number;
   rounds: JobRounds;
+  /** From when it made way until it has workers again; null for a job that did not. */
+  madeWay: JobMadeWay | null;
   /** What stays of a training; null while it goes on, and where nothing came of it. */
   model: JobModel | null;
   members: JobMemberView[];
@@ -46,6 +48,13 @@ export type JobError = {
   detail: string | null;
   /** `server` or the site whose failure decided it. */
   member: string | null;
+};
+
+/** @property by whose job it made way for; null once that is deleted @property afterRound that it goes on after; null: it begins anew */
+export type JobMadeWay = {
+  at: number;
+  by: { projectId: string; userId: string } | null;
+  afterRound: number | null;
 };
 
 /** The model among the outputs of a job that has ended. */

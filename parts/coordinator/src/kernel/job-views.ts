@@ -5,7 +5,9 @@ import type { WriteHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
 import { type RowFilter, whereOf } from "../db/row-filter.ts";
 import { hintOf, type OwnReasonWords, reasonWords } from "./decisions/reasons.ts";
-import type { JobMemberView, JobModel, JobRounds, JobView } from "./job-view.ts";
+import type { CheckpointTable } from "./checkpoint-table.ts";
+import type { JobMadeWay, JobMemberView, JobModel, JobRounds, JobView } from "./job-view.ts";
+import type { PreemptionTable } from "./preemption-table.ts";
 import type { WarningTable } from "./warning-table.ts";
 import { reasonWordsOf, type Workloads } from "./workload.ts";
 import type { KernelTables } from "./kernel-tables.ts";
@@ -18,6 +20,8 @@ export class JobViews {
   readonly #heartbeats: Heartbeats;
   readonly #warnings: WarningTable;
   readonly #workloads: Workloads;
+  readonly #checkpoints: Pick<CheckpointTable, "ofJob">;
+  readonly #preemptions: Pick<PreemptionTable, "lastOf">;
   readonly #job;
   readonly #prepared: Prepared;
   readonly #attempts;
@@ -29,11 +33,18 @@ export class JobViews {
   constructor(
     db: WriteHandle,
     heartbeats: Heartbeats,
-    { warnings, workloads }: Pick<KernelTables, "warnings" | "workloads">,
+    {
+      checkpoints,
+      preemptions,
+      warnings,
+      workloads,
+    }: Pick<KernelTables, "checkpoints" | "preemptions" | "warnings" | "workloads">,
   ) {
     this.#heartbeats = heartbeats;
     this.#warnings = warnings;
     this.#workloads = workloads;
+    this.#checkpoints = checkpoints;
+    this.#preemptions = preemptions;
     this.#job = db.prepare<[string], JobRow>("SELECT * FROM jobs WHERE id = ?");
     this.#prepared = new Prepared(db);
     this.#attempts = db.prepare<[string], AttemptRow>(
@@ -108,6 +119,7 @@ export class JobViews {
       warnings: [...(JSON.parse(row.warnings) as string[]), ...this.#warnings.of(row.id)],
       attempt: row.attempts_made,
       rounds: this.#roundsOf(row),
+      madeWay: this.#madeWayOf(row, attempts.at(-1)?.id),
       model: isTerminal(row.state) ? this.#modelOf(row) : null,
       members: shown.flatMap(({ id }) =>
         this.#members.all(id).map((member) => this.#memberView(member)),
@@ -126,6 +138,17 @@ export class JobViews {
   #roundsOf(job: Pick<JobRow, "id" | "num_rounds">): JobRounds {
     const { current, total, done } = this.#rounds.get(job.id)!;
     return { current, total: total ?? job.num_rounds, done };
+  }
+
+  /** @param lastAttempt with another one since then it has workers again */
+  #madeWayOf(job: JobRow, lastAttempt: string | undefined): JobMadeWay | null {
+    if (job.state !== "PREEMPTING" && job.state !== "QUEUED" && job.state !== "HELD") return null;
+    const last = this.#preemptions.lastOf(job.id);
+    if (last === undefined || last.attempt !== lastAttempt) return null;
+    const [newest] = job.resumable === 1 ? this.#checkpoints.ofJob(job.id) : [];
+    const { at, projectId, userId } = last;
+    const by = projectId === null || userId === null ? null : { projectId, userId };
+    return { at, by, afterRound: newest?.round ?? null };
   }
 
   #modelOf({ id, output_root }: JobRow): JobModel | null {

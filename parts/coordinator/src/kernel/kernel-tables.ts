@@ -12,6 +12,7 @@ import type { LogMergeTable } from "./log-merge-table.ts";
 import type { MemberTable } from "./member-table.ts";
 import type { OrderTable } from "./order-table.ts";
 import type { OutputTable } from "./output-table.ts";
+import type { PreemptionTable } from "./preemption-table.ts";
 import type { PlacementSignal } from "./placement-signal.ts";
 import type { WarningTable } from "./warning-table.ts";
 import type { Workloads } from "./workload.ts";
@@ -34,5 +35,6 @@ export type KernelTables = {
   curves: CurveTable;
   changes: Changes;
   placementSignal: PlacementSignal;
+  preemptions: PreemptionTable;
   workloads: Workloads;
 };

@@ -2,7 +2,8 @@ import type { MemberState } from "@resontech/contracts/job-states";
 import type { Fence } from "@resontech/contracts/fence";
 import type { WriteHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
-import type { JobRow, MemberRow } from "./rows.ts";
+import { agentProtocolOf } from "./agent-protocol-of.ts";
+import type { JobRow, MemberRow, NodeRow } from "./rows.ts";
 
 /** Columns beside the state that may change; what is left out stays. */
 export type MemberChange = Partial<
@@ -40,6 +41,7 @@ export class MemberTable {
   readonly #prepared: Prepared;
   readonly #byId;
   readonly #ofAttempt;
+  readonly #node;
   readonly #nodeAlive;
   readonly #uploadBytes;
   readonly #returnsFiles;
@@ -52,6 +54,7 @@ export class MemberTable {
     this.#ofAttempt = db.prepare<[string], MemberRow>(
       "SELECT * FROM members WHERE attempt_id = ? ORDER BY is_lead DESC, shard_index, created_at, length(id), id",
     );
+    this.#node = db.prepare<[string], NodeRow>("SELECT * FROM nodes WHERE id = ?");
     this.#nodeAlive = db
       .prepare<[string], number>("SELECT state IN ('READY', 'SUSPECT') FROM nodes WHERE id = ?")
       .pluck();
@@ -79,6 +82,12 @@ export class MemberTable {
 
   isNodeAlive(nodeId: string): boolean {
     return this.#nodeAlive.get(nodeId) === 1;
+  }
+
+  /** Its agent's version of the protocol is this or a later one. */
+  nodeSpeaks(nodeId: string, version: number): boolean {
+    const node = this.#node.get(nodeId);
+    return node !== undefined && agentProtocolOf(node) >= version;
   }
 
   /** The project lets files of its sites out. */

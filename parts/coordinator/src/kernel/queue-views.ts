@@ -71,6 +71,11 @@ export class QueueViews {
     return views.toSorted((a, b) => (at(a) < at(b) ? -1 : at(a) > at(b) ? 1 : 0));
   }
 
+  /** When a job that waits is expected to start; null where nobody knows. */
+  async startOf(job: string): Promise<number | null> {
+    return (await this.#starts()).get(job)?.at ?? null;
+  }
+
   async #starts(): Promise<Map<string, ExpectedStart>> {
     const from = this.#clock.monotonic();
     if (this.#expected !== null && from < this.#expected.until) return this.#expected.starts;

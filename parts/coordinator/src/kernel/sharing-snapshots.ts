@@ -61,7 +61,7 @@ export class SharingSnapshots {
          (SELECT max(committed_at) FROM checkpoints WHERE checkpoints.job_id = jobs.id) AS committed_at,
          (SELECT json_group_array(decided_at) FROM preemptions WHERE victim_job = jobs.id) AS preempted_at
        FROM leases JOIN members ON members.id = leases.member_id JOIN jobs ON jobs.id = leases.job_id
-       WHERE leases.released_at IS NULL AND jobs.state NOT IN ('PREEMPTING', 'STOPPING') ${which}
+       WHERE leases.released_at IS NULL AND jobs.state NOT IN ('PREEMPTING', 'STOPPING', 'QUEUED', 'HELD') ${which}
        GROUP BY members.attempt_id ORDER BY members.attempt_id`;
     this.#gangs = db.prepare<[], GangRow>(gangs(""));
     this.#gangsOf = db.prepare<[string], GangRow>(gangs("AND leases.job_id = ?"));

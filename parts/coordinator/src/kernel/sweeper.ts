@@ -81,7 +81,7 @@ export class Sweeper {
   #lapseJob(id: string, now: number): void {
     const job = this.#tables.jobs.get(id);
     if (job?.deadline_at == null || job.deadline_at > now) return;
-    const lapse = jobLapse(job.state);
+    const lapse = jobLapse(job.state, job.expires_at !== null && job.expires_at <= now);
     if (lapse?.kind === "fault")
       this.#transitions.moveJob(id, "fault", { reason: lapse.reason, ...this.#blameOf(id) });
     if (lapse?.kind === "stop") this.#transitions.moveJob(id, "stop", { reason: lapse.reason });

@@ -5,14 +5,16 @@
 import type { JobReason } from "@resontech/contracts/job-reasons";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { MODEL_CHECKPOINT } from "@resontech/contracts/model-output";
+import { COMMIT_SINCE } from "@resontech/contracts/agent-protocol";
 import type { GateProof } from "../audit-ports.ts";
-import { jobDeadline, memberDeadline } from "./decisions/deadlines.ts";
+import { DEADLINES, jobDeadline, memberDeadline } from "./decisions/deadlines.ts";
 import { judgeOrder } from "./decisions/job-order.ts";
 import { type JobEffect, type JobEvent, stepJob } from "./decisions/job-machine.ts";
 import {
   type AttemptFacts,
   isQuiet,
   evaluateAttempt,
+  isCommitOver,
   stoppedEvent,
   vacanciesOf,
 } from "./decisions/evaluate-attempt.ts";
@@ -94,9 +96,9 @@ export class Transitions {
       change.started_at = job.started_at ?? now;
       // The limit is of the time that it runs, over all attempts: what waits for workers again loses none of it.
       if (job.time_limit_ms !== null) change.expires_at = now + job.time_limit_ms - job.ran_ms;
-    } else if (job.state === "RUNNING") {
+    } else if (job.state === "RUNNING" || job.state === "PREEMPTING") {
       change.ran_ms = job.ran_ms + now - job.state_since;
-      const waitsAgain = step.to === "PREEMPTING" || step.to === "RECOVERING";
+      const waitsAgain = step.to === "QUEUED" || step.to === "RECOVERING";
       if (waitsAgain && job.time_limit_ms !== null) change.expires_at = null;
     }
     change.deadline_at = jobDeadline(step.to, {
@@ -272,9 +274,25 @@ export class Transitions {
     for (let step = 0; step < RECONCILE_LIMIT; step++) {
       const facts = this.#attemptFacts(jobId);
       const verdict = facts === null ? null : evaluateAttempt(facts);
-      if (verdict === null || !this.moveJob(jobId, verdict.event, verdict)) return;
+      if (verdict !== null) {
+        if (!this.moveJob(jobId, verdict.event, verdict)) return;
+      } else if (facts?.state !== "PREEMPTING" || !isCommitOver(facts) || !this.#stopNow(jobId))
+        return;
     }
     throw new Error(`job ${jobId} does not settle`);
+  }
+
+  /** Whoever makes way and goes on so far is told to stop. False when all were told. */
+  #stopNow(jobId: string): boolean {
+    const { clock, jobs, members } = this.#tables;
+    const going = jobs
+      .liveAttempts(jobId)
+      .flatMap(({ id }) => members.ofAttempt(id))
+      .filter(({ desired, state }) => desired === "run" && !isMemberOver(state));
+    if (going.length === 0) return false;
+    for (const member of going) this.stopMember(member, "preempted");
+    jobs.setDeadline(jobId, clock.now() + DEADLINES.stoppingMs);
+    return true;
   }
 
   /** So many gangs are to be placed beside those that the job has, no more and no fewer; nothing of one that does not run. */
@@ -341,7 +359,7 @@ export class Transitions {
     if (job.state === "STOPPING") this.moveJob(jobId, stoppedEvent(job.reason));
     if (job.state === "RECOVERING")
       this.moveJob(jobId, job.desired === "run" ? "requeue" : "give-up");
-    if (job.state === "PREEMPTING") this.moveJob(jobId, "vacate");
+    if (job.state === "PREEMPTING" && !this.#stopNow(jobId)) this.moveJob(jobId, "vacate");
   }
 
   /** A sign of progress: deadlines that count from the last one move. */
@@ -487,6 +505,8 @@ export class Transitions {
         // Nobody to wait for: what waited, and what was only leased, ends in the same transaction.
         this.reconcile(jobId);
         return;
+      case "commit-first":
+        return this.#commitFirst(jobId, all);
       case "stop-others":
         for (const member of all)
           if (member.is_lead === 0) this.stopMember(member, "attempt_ended");
@@ -502,8 +522,27 @@ export class Transitions {
     for (const attempt of attempts) jobs.endAttempt(attempt, clock.now(), reason);
   }
 
+  /** Who is to commit is told so by the state of its job (desired-set.ts): nothing of it is kept but the rows as they are. */
+  #commitFirst(jobId: string, all: readonly MemberRow[]): void {
+    const { commands, jobs, members, workloads } = this.#tables;
+    const job = jobs.get(jobId)!;
+    const lead = all.find(({ is_lead }) => is_lead === 1);
+    const isAsked =
+      lead?.state === "RUNNING" &&
+      lead.desired === "run" &&
+      workloads.has(job.kind) &&
+      workloads.of(job).canCommit(job) &&
+      members.isNodeAlive(lead.node_id) &&
+      members.nodeSpeaks(lead.node_id, COMMIT_SINCE);
+    if (isAsked) commands.desiredChanged(lead.node_id);
+    else for (const member of all) this.stopMember(member, "preempted");
+    this.reconcile(jobId);
+  }
+
   #onMember(effect: MemberEffect, member: MemberRow): void {
-    const { bridges, changes, clock, meta, members, commands, placementSignal } = this.#tables;
+    const { bridges, changes, clock, meta, members, commands, placementSignal, preemptions } =
+      this.#tables;
+    const { attempt_id: attempt, job_id: job } = member;
     const now = clock.now();
     switch (effect) {
       case "begin-use":
@@ -532,6 +571,7 @@ export class Transitions {
       }
       case "free-worker":
         members.releaseWorker(member.id, now);
+        preemptions.noteFreed({ job, attempt }, now);
         this.#abortUploads(member.id);
         commands.desiredChanged(member.node_id);
         placementSignal.raise("worker-free");
@@ -548,6 +588,7 @@ export class Transitions {
           });
         }
         members.releaseWorker(member.id, now);
+        preemptions.noteFreed({ job, attempt }, now);
         this.#abortUploads(member.id);
         commands.desiredChanged(member.node_id);
         this.#ports.onQuarantine(member.id, member.worker_id);

@@ -1,11 +1,13 @@
 import { SharedRun } from "@resontech/frame/shared-run";
 import type { GroupCommit } from "../db/group-commit.ts";
+import type { WaitingGang } from "./decisions/placement-facts.ts";
 import type { Plan } from "./decisions/placement.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 
 /** So many sentences are written in one transaction: some milliseconds, in which nothing else is answered. */
 const AT_ONCE = 200;
 
+type Waiting = Plan["waiting"][number];
 type Parts = {
   commit: GroupCommit;
   tables: Pick<KernelTables, "jobs" | "changes">;
@@ -19,28 +21,24 @@ type Parts = {
 export class WaitingNotes {
   readonly #parts: Parts;
   readonly #rest = new SharedRun();
-  /** What stands in the rows of those that wait for their first workers. */
-  readonly #noted = new Map<string, string>();
-  /** What does not stand there yet, the first in line first. */
-  readonly #pending = new Map<string, string>();
+  /** What stands in the row of a gang: one whose row changed otherwise is another object. */
+  readonly #noted = new WeakMap<WaitingGang, string>();
+  /** By job, what does not stand there yet, the first in line first. */
+  readonly #pending = new Map<string, Waiting>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
   /** Of all that wait. Ends once the first are on the disk. */
-  async take(waiting: Plan["waiting"]): Promise<void> {
-    const { jobs } = this.#parts.tables;
+  async take(waiting: readonly Waiting[]): Promise<void> {
     const still = new Set<string>();
-    for (const { job, why, isFurther } of waiting) {
-      still.add(job);
-      // A running job's row may lose its sentence without a cycle.
-      const known = isFurther ? jobs.waitingFor(job) : (this.#noted.get(job) ?? null);
-      if (known === why) this.#pending.delete(job);
-      else this.#pending.set(job, why);
+    for (const one of waiting) {
+      still.add(one.job);
+      if (this.#noted.get(one.gang) === one.why) this.#pending.delete(one.job);
+      else this.#pending.set(one.job, one);
     }
-    for (const kept of [this.#noted, this.#pending])
-      for (const job of kept.keys()) if (!still.has(job)) kept.delete(job);
+    for (const job of this.#pending.keys()) if (!still.has(job)) this.#pending.delete(job);
     await this.#write();
     if (this.#pending.size > 0)
       void this.#rest.run(() => this.#writeAll().catch(this.#parts.onError));
@@ -58,18 +56,18 @@ export class WaitingNotes {
 
   async #write(): Promise<void> {
     const { commit, tables } = this.#parts;
-    const some: [string, string][] = [];
-    for (const entry of this.#pending) {
+    const some: Waiting[] = [];
+    for (const one of this.#pending.values()) {
       if (some.length === AT_ONCE) break;
-      some.push(entry);
+      some.push(one);
     }
     if (some.length === 0) return;
-    for (const [job] of some) this.#pending.delete(job);
+    for (const { job } of some) this.#pending.delete(job);
     await commit.run(() => {
-      for (const [job, why] of some)
+      for (const { job, why } of some)
         if (tables.jobs.waitingFor(job) !== why && tables.jobs.noteWaiting(job, why))
           tables.changes.note({ kind: "waiting", job, why });
     });
-    for (const [job, why] of some) this.#noted.set(job, why);
+    for (const { gang, why } of some) this.#noted.set(gang, why);
   }
 }

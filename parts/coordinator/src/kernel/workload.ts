@@ -106,6 +106,8 @@ export type Workload = {
   isReached: boolean;
   /** Where the next attempt goes on; null where it begins anew. */
   resume(job: JobRow, committed: readonly CommittedRound[]): ResumePoint | null;
+  /** Its lead commits on request what it has: it is asked for that before the job makes way. The others go on meanwhile. */
+  canCommit(job: Pick<JobRow, "resumable">): boolean;
   /** Whether the member reads this input. */
   reads(
     member: Pick<MemberRow, "role" | "shard_index">,

@@ -216,6 +216,7 @@ export class FakeKernel implements Pick<Kernel, keyof Kernel> {
           }
         : null,
       rounds: { current: null, total: 3, done: 0 },
+      madeWay: null,
       members: [
         {
           ...{

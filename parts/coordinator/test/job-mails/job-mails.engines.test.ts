@@ -129,6 +129,7 @@ t.test(
             looks += 1;
             return clock.now;
           },
+          expectedStart: async () => 7_000,
           onError: (error) => void errors.push(String(error)),
           lookMs: 50,
         },
@@ -192,6 +193,37 @@ t.test(
     t.equal(server.mails.length, 2, "once");
     t.same(mailRequestsOf(opened.read, "u_1"), { all: true, jobs: [] });
     t.same(mailRequestsOf(opened.read, "u_3").jobs, [], "who has no address hears nothing");
+
+    db.exec(
+      "INSERT INTO projects (id, owner_id, name, is_default, created_at) VALUES ('p_2', 'u_2', 'lung', 0, 1)",
+    );
+    job("asks", { user: "u_2", project: "p_2" });
+    const makesWay = (id: string, state: string) => {
+      job(id);
+      db.prepare("UPDATE jobs SET state = ? WHERE id = ?").run(state, id);
+      db.prepare(
+        "INSERT INTO preemptions (job_id, reason, victim_job, victim_attempt, workers, decided_at, kept_until) VALUES ('asks', 'guarantee', ?, 'a', '[]', 1, 1)",
+      ).run(id);
+    };
+    makesWay("runs-again", "RUNNING");
+    makesWay("leaves", "PREEMPTING");
+    await afterMoreLooks();
+    t.equal(server.mails.length, 2, "not before it has let go");
+    db.prepare("UPDATE jobs SET state = 'QUEUED' WHERE id = 'leaves'").run();
+    t.ok(await until(async () => server.mails.length === 3, 120_000));
+    const told = () => server.mails.at(-1)!.text.replaceAll("=\r\n", "");
+    t.match(told(), "Subject: [site-a] Job digits: made way");
+    t.match(told(), "It made way for another project. It begins anew.");
+    t.match(told(), "workers again at 1970-01-01T00:00:07.000Z");
+    t.match(told(), "https://a.example:8000/dashboard/jobs/leaves");
+    db.exec(
+      "INSERT INTO project_members (project_id, user_id, role, created_at) VALUES ('p_2', 'u_1', 'viewer', 1)",
+    );
+    makesWay("waits", "QUEUED");
+    t.ok(await until(async () => server.mails.length === 4, 120_000));
+    t.match(told(), "It made way for project lung.", "whoever is in it may know");
+    await afterMoreLooks();
+    t.equal(server.mails.length, 4, "once");
     await running[Symbol.asyncDispose]();
   },
 );

@@ -94,9 +94,14 @@ async function perform(world: KernelWorld, agents: SimAgent[], step: Action): Pr
   switch (step.kind) {
     case "submit": {
       const number = world.one<number>("SELECT count(*) FROM jobs");
+      const projectId = number % 2 === 0 ? "project-a" : "project-b";
       // Two workers a node: every third gang needs both.
       await parts.kernel.submit(
-        world.task(`s${number}`, { minClients: 1 }, number % 3 === 1 ? 3 : 2),
+        world.task(
+          `s${number}`,
+          { minClients: 1, projectId, resumable: number % 4 < 3 },
+          number % 3 === 1 ? 3 : 2,
+        ),
       );
       return;
     }
@@ -205,7 +210,7 @@ function violations(
   );
   none(
     "a job without its attempt",
-    `SELECT id, state FROM jobs WHERE state IN ('RESERVED', 'PROVISIONING', 'STAGING', 'RUNNING', 'RECOVERING', 'FINALIZING')
+    `SELECT id, state FROM jobs WHERE state IN ('RESERVED', 'PROVISIONING', 'STAGING', 'RUNNING', 'PREEMPTING', 'RECOVERING', 'FINALIZING')
      AND NOT EXISTS (SELECT 1 FROM attempts WHERE job_id = jobs.id AND ended_at IS NULL)`,
   );
   none(
@@ -262,6 +267,11 @@ t.test(
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 20, maxLength: 90 }), async (steps) => {
         using world = new KernelWorld();
+        // What the first project borrows, the second is guaranteed.
+        world.parts.db.exec(`
+          INSERT INTO projects (id, owner_id, name, is_default, created_at) VALUES ('project-b', 'user-a', 'q', 0, 1);
+          INSERT INTO shares (id, guarantee, changed_at) VALUES ('project-b', '{"cpu":4}', 1);
+        `);
         const agents = ["node-a", "node-b"].map((node) => new SimAgent(world, node, 2));
         for (const each of agents) {
           world.admit(each.node);
@@ -310,6 +320,7 @@ t.test(
       "PROVISIONING",
       "STAGING",
       "RUNNING",
+      "PREEMPTING",
       "FINALIZING",
       "RECOVERING",
       "STOPPING",

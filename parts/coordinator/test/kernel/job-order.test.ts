@@ -48,7 +48,7 @@ t.test(
       waitingFor: `waits for ${first} (first) to succeed`,
     });
     t.match(
-      world.parts.queue.of("all"),
+      await world.parts.queue.of("all"),
       [{ id: second, isHeld: true, start: null, waitingFor: /^waits for job-/ }],
       "though there is room for both",
     );
@@ -68,14 +68,11 @@ t.test("its place in line counts from the moment that nothing holds it any more"
   await succeed(first);
   const last = await submit("last");
   t.same(
-    world.parts.tables.jobs.queued().map(({ id }) => id),
+    world.parts.snapshots.read().gangs.map(({ job: id }) => id),
     [next, held, last],
   );
   t.same(
-    world.parts.queue
-      .of("all")
-      .toSorted((a, b) => a.line - b.line)
-      .map(({ id }) => id),
+    (await world.parts.queue.of("all")).toSorted((a, b) => a.line - b.line).map(({ id }) => id),
     [next, held, last],
   );
   world.parts.db.exec("UPDATE leases SET released_at = 1");

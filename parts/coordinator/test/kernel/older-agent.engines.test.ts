@@ -80,9 +80,9 @@ t.test("without a common version the node is not registered, and is told why", a
   const fixture = await CoreFixture.start();
   t.teardown(() => fixture.close());
   const agent = await fixture.agent("node-a", 2);
-  agent.protocol = { min: 7, max: 8 };
+  agent.protocol = { min: 8, max: 9 };
   await t.rejects(agent.register(2), {
     code: "protocol_unsupported",
-    message: /7 to 8, the appliance 1 to 6: upgrade the appliance/,
+    message: /8 to 9, the appliance 1 to 7: upgrade the appliance/,
   });
 });

@@ -7,7 +7,7 @@ import { CLEAN } from "./scripted-agent.ts";
 import { runnerSpecOf } from "./told-role.ts";
 
 t.test(
-  "a training that makes way goes on from its committed round once workers are free",
+  "a training that makes way ends its round first, and goes on with the next once workers are free",
   async (t) => {
     const fixture = await CoreFixture.start();
     t.teardown(() => fixture.close());
@@ -42,8 +42,25 @@ t.test(
     for (const round of [0, 1]) t.same(await commitRound(agent, server, round), ["accepted"]);
 
     const entitled = await fixture.submit("entitled", { projectId: "project-b" });
+    const [order, ...sites] = await eventually(async () => {
+      const members = (await agent.desired()).filter(({ job }) => job === training.id);
+      return members.some(({ stopAfter }) => stopAfter === "commit") ? members : null;
+    }, "its server is to commit");
+    t.match(order, { member: server.member, desired: "stop", stopReason: "preempted" });
+    t.ok(order!.graceMs <= 120_000 && order!.graceMs > 60_000, `${order!.graceMs} ms are left`);
+    t.same(
+      sites.map(({ desired }) => desired),
+      ["run", "run"],
+      "the round needs them",
+    );
+    t.match(fixture.job(training.id), { state: "PREEMPTING", madeWay: { afterRound: 1 } });
+    t.same(await commitRound(agent, server, 2), ["accepted"]);
+    await agent.report(server, { kind: "outputs-uploaded", keys: [] });
     await letGo(first);
-    t.match(fixture.job(training.id), { state: "QUEUED", error: null });
+    t.match(fixture.job(training.id), {
+      ...{ state: "QUEUED", error: null },
+      madeWay: { by: { projectId: "project-b" }, afterRound: 2 },
+    });
     const others = await agent.desiredOf(entitled.id, 3);
     await run(others);
     t.match(fixture.job(entitled.id), { state: "RUNNING" });
@@ -57,9 +74,9 @@ t.test(
       const members = (await agent.desired()).filter(({ job }) => job === training.id);
       return members.length === 3 && members[0]!.attempt !== server.attempt ? members : null;
     }, "the training is placed again");
-    t.match(runnerSpecOf(await run(again)).resume, { startRound: 2, roundsLeft: 4 });
-    const { attempt, state } = fixture.job(training.id);
-    t.match({ attempt, state }, { attempt: 2, state: "RUNNING" });
+    t.match(runnerSpecOf(await run(again)).resume, { startRound: 3, roundsLeft: 3 });
+    const { attempt, state, madeWay } = fixture.job(training.id);
+    t.match({ attempt, state, madeWay }, { attempt: 2, state: "RUNNING", madeWay: null });
     t.same(
       core.read
         .prepare("SELECT retries_infrastructure + retries_lease_lost FROM jobs WHERE id = ?")

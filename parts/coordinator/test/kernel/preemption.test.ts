@@ -38,7 +38,41 @@ async function sharedWorld(workers = 2) {
     await agent.fetch();
     await agent.send();
   };
-  return { world, submit, cycle, state, work, settle, pass };
+  return { world, agent, submit, cycle, state, work, settle, pass };
+}
+
+/** A training that can go on from a commit runs on all workers, and another project asks for one that it is guaranteed. */
+async function askedToCommit() {
+  const all = await sharedWorld(1);
+  const { world, agent, submit, cycle, work, state } = all;
+  world.parts.db.exec("UPDATE shares SET guarantee = '{}' WHERE id = 'project-a'");
+  const victim = await submit("training", "project-a", { resumable: true });
+  await cycle();
+  await work(5);
+  agent.commits = false;
+  const entitled = await submit("entitled", "project-b");
+  await cycle();
+  /** Time passes, and the node is heard meanwhile. */
+  const wait = async (seconds: number) => {
+    for (let left = seconds; left > 0; left -= 5) {
+      all.pass(Math.min(5, left) * 1_000);
+      await agent.beat();
+      await world.parts.liveness.tick();
+      await world.parts.sweeper.sweep();
+    }
+  };
+  const orders = async () => {
+    await agent.fetch();
+    return [...agent.held.values()]
+      .filter(({ desired: { job } }) => job === victim)
+      .map(({ desired: { desired, stopReason, stopAfter, graceMs } }) => ({
+        ...{ desired, stopReason, stopAfter, graceMs },
+      }));
+  };
+  const server = () =>
+    world.one<string>("SELECT id FROM members WHERE job_id = ? AND is_lead = 1", victim);
+  const keptUntil = () => world.one<number>("SELECT kept_until FROM preemptions");
+  return { ...all, victim, entitled, wait, orders, server, keptUntil, state };
 }
 
 t.test(
@@ -168,3 +202,278 @@ t.test("who held which worker when stays on record after the job is gone", async
   t.same(of(), before);
   t.equal(world.one("SELECT count(*) FROM leases"), 0);
 });
+
+t.test(
+  "who can go on from a commit is asked for one, and its sites work on meanwhile",
+  async (t) => {
+    const {
+      world,
+      agent,
+      victim,
+      entitled,
+      orders,
+      state,
+      settle,
+      cycle,
+      wait,
+      server,
+      keptUntil,
+    } = await askedToCommit();
+    t.teardown(() => world[Symbol.dispose]());
+    t.equal(state(victim), "PREEMPTING");
+    const [order, site] = await orders();
+    t.same(order, {
+      ...{ desired: "stop", stopReason: "preempted", stopAfter: "commit", graceMs: 120_000 },
+    });
+    t.match(site, { desired: "run" });
+    await wait(100);
+    t.match((await orders())[0], { stopAfter: "commit", graceMs: 20_000 });
+    await cycle();
+    t.same([state(victim), state(entitled)], ["PREEMPTING", "QUEUED"], "it is waited for");
+    t.equal(world.all("SELECT 1 FROM preemptions").length, 1, "nobody else is asked");
+
+    agent.commit(server());
+    await agent.send();
+    t.match((await orders()).at(-1), { desired: "stop", stopAfter: undefined });
+    await settle();
+    t.equal(state(victim), "QUEUED");
+    t.equal(keptUntil(), world.nowMs + 120_000, "the workers are kept from when they are free");
+    const spent = "SELECT retries_infrastructure + retries_lease_lost FROM jobs WHERE id = ?";
+    t.equal(world.one(spent, victim), 0);
+    t.ok(world.one<number>("SELECT ran_ms FROM jobs WHERE id = ?", victim) >= 100_000);
+    await cycle();
+    t.equal(state(entitled), "RESERVED");
+  },
+);
+
+t.test(
+  "who does not commit in time is told to stop, and fenced where that does not help",
+  async (t) => {
+    const { world, agent, victim, orders, state, wait } = await askedToCommit();
+    t.teardown(() => world[Symbol.dispose]());
+    await wait(125);
+    t.equal(state(victim), "PREEMPTING");
+    const stops = world.all("SELECT desired, stop_reason FROM members WHERE job_id = ?", victim);
+    t.match(stops, [
+      { desired: "stop", stop_reason: "preempted" },
+      { desired: "stop", stop_reason: "preempted" },
+    ]);
+    // Its agent hears of nothing any more.
+    await wait(65);
+    t.equal(state(victim), "QUEUED");
+    t.same(world.all("SELECT DISTINCT state FROM members WHERE job_id = ?", victim), [
+      { state: "FENCED" },
+    ]);
+    t.equal((await orders()).length, 2);
+    await agent.send();
+    t.equal(world.one("SELECT count(*) FROM leases WHERE released_at IS NULL"), 0);
+  },
+);
+
+t.test("a server that ends without a commit takes its sites along at once", async (t) => {
+  const { world, agent, victim, orders, state, settle, server } = await askedToCommit();
+  t.teardown(() => world[Symbol.dispose]());
+  await orders();
+  agent.say(server(), { kind: "failed", reason: "federation_failed", message: "lost" });
+  await agent.send();
+  t.equal(state(victim), "PREEMPTING");
+  t.match(await orders(), [{ stopAfter: undefined }, { desired: "stop" }]);
+  await settle();
+  t.equal(state(victim), "QUEUED");
+  t.match(
+    world.all("SELECT retries_infrastructure AS spent, reason FROM jobs WHERE id = ?", victim),
+    [{ spent: 0, reason: null }],
+  );
+});
+
+t.test("a round that fails of the user's own fails the job, preempted or not", async (t) => {
+  const { world, agent, victim, orders, state, server } = await askedToCommit();
+  t.teardown(() => world[Symbol.dispose]());
+  await orders();
+  agent.say(server(), { kind: "failed", reason: "user_exception", message: "ValueError" });
+  await agent.send();
+  t.equal(state(victim), "STOPPING");
+  await orders();
+  await agent.send();
+  t.equal(state(victim), "FAILED");
+});
+
+t.test("a job whose last round ends while it is to commit has succeeded", async (t) => {
+  const { world, agent, victim, orders, state, server } = await askedToCommit();
+  t.teardown(() => world[Symbol.dispose]());
+  await orders();
+  agent.say(server(), { kind: "finished" });
+  await agent.send();
+  t.equal(state(victim), "FINALIZING");
+});
+
+t.test("a cancel overtakes a commit", async (t) => {
+  const { world, agent, victim, orders, state } = await askedToCommit();
+  t.teardown(() => world[Symbol.dispose]());
+  await orders();
+  const gate = { op: crypto.randomUUID(), index: 1, leafHash: "0".repeat(64), unwitnessed: false };
+  await world.parts.kernel.requestStop(victim, "user_cancelled", gate);
+  t.equal(state(victim), "STOPPING");
+  for (const { stopAfter, desired } of await orders())
+    t.same({ stopAfter, desired }, { stopAfter: undefined, desired: "stop" });
+  await agent.send();
+  t.equal(state(victim), "CANCELLED");
+});
+
+t.test("its own time limit ends a job that commits", async (t) => {
+  const { world, victim, state, wait } = await askedToCommit();
+  t.teardown(() => world[Symbol.dispose]());
+  world.parts.db
+    .prepare(
+      "UPDATE jobs SET time_limit_ms = 60000, expires_at = @at, deadline_at = @at WHERE id = @victim",
+    )
+    .run({ at: world.nowMs + 10_000, victim });
+  await wait(15);
+  t.equal(state(victim), "STOPPING");
+  t.equal(world.one("SELECT reason FROM jobs WHERE id = ?", victim), "expired");
+});
+
+t.test(
+  "whoever is killed meanwhile gives the same order, with the time that is left",
+  async (t) => {
+    const { world, victim, orders, state, wait, agent } = await askedToCommit();
+    t.teardown(() => world[Symbol.dispose]());
+    await orders();
+    await wait(30);
+    world.crash();
+    await agent.register();
+    const [order] = await orders();
+    t.match(order, { stopAfter: "commit", graceMs: 90_000 });
+    t.equal(state(victim), "PREEMPTING");
+  },
+);
+
+t.test("an agent that does not know the order stops as ever", async (t) => {
+  const { world, agent, submit, cycle, work, state, settle } = await sharedWorld(1);
+  t.teardown(() => world[Symbol.dispose]());
+  world.parts.db.exec("UPDATE shares SET guarantee = '{}' WHERE id = 'project-a'");
+  agent.protocol = { min: 1, max: 6 };
+  await agent.register();
+  const victim = await submit("training", "project-a", { resumable: true });
+  await cycle();
+  await work(5);
+  await submit("entitled", "project-b");
+  await cycle();
+  t.same(world.all("SELECT DISTINCT desired, stop_reason FROM members WHERE job_id = ?", victim), [
+    { desired: "stop", stop_reason: "preempted" },
+  ]);
+  await agent.fetch();
+  for (const { desired } of agent.held.values())
+    t.same([desired.desired, desired.stopAfter, desired.graceMs], ["stop", undefined, 30_000]);
+  await settle();
+  t.equal(state(victim), "QUEUED");
+});
+
+t.test("so does one that was put back to an older release meanwhile", async (t) => {
+  const { world, agent, orders } = await askedToCommit();
+  t.teardown(() => world[Symbol.dispose]());
+  agent.protocol = { min: 1, max: 6 };
+  await agent.register();
+  t.match((await orders())[0], { desired: "stop", stopAfter: undefined, graceMs: 30_000 });
+});
+
+t.test(
+  "a preemptor that is cancelled while its victim commits leaves the workers to all",
+  async (t) => {
+    const { world, agent, victim, entitled, orders, state, settle, cycle, server } =
+      await askedToCommit();
+    t.teardown(() => world[Symbol.dispose]());
+    await orders();
+    const gate = {
+      op: crypto.randomUUID(),
+      index: 1,
+      leafHash: "0".repeat(64),
+      unwitnessed: false,
+    };
+    await world.parts.kernel.requestStop(entitled, "user_cancelled", gate);
+    t.same([state(victim), state(entitled)], ["PREEMPTING", "CANCELLED"]);
+    agent.commit(server());
+    await agent.send();
+    await settle();
+    t.equal(state(victim), "QUEUED");
+    await cycle();
+    t.equal(state(victim), "RESERVED", "it has its place again");
+  },
+);
+
+t.test(
+  "a job that does not run yet waits again at once, though its nodes have to let go",
+  async (t) => {
+    const { world, agent, submit, cycle, state, settle } = await sharedWorld(1);
+    t.teardown(() => world[Symbol.dispose]());
+    world.parts.db.exec("UPDATE shares SET guarantee = '{}' WHERE id = 'project-a'");
+    const victim = await submit("early", "project-a", { resumable: true });
+    await cycle();
+    await agent.fetch();
+    agent.advance(0, null);
+    await agent.send();
+    t.equal(state(victim), "STAGING");
+    const entitled = await submit("entitled", "project-b");
+    await cycle();
+    t.equal(state(victim), "QUEUED");
+    t.equal(world.one("SELECT count(*) FROM leases WHERE released_at IS NULL"), 1);
+    t.same(
+      world.all(
+        "SELECT from_state AS a, to_state AS b FROM job_events WHERE job_id = ? AND event IN ('preempt', 'vacate')",
+        victim,
+      ),
+      [
+        { a: "STAGING", b: "PREEMPTING" },
+        { a: "PREEMPTING", b: "QUEUED" },
+      ],
+    );
+    await cycle();
+    t.equal(world.all("SELECT 1 FROM preemptions").length, 1);
+    await settle();
+    await cycle();
+    t.equal(state(entitled), "RESERVED");
+  },
+);
+
+t.test(
+  "of two who make way the quicker one's worker is kept until the other's is free",
+  async (t) => {
+    const { world, agent, submit, cycle, work, state, settle, pass } = await sharedWorld(2);
+    t.teardown(() => world[Symbol.dispose]());
+    world.parts.db.exec(`
+    UPDATE shares SET guarantee = '{}' WHERE id = 'project-a';
+    UPDATE shares SET guarantee = '{"cpu":2}' WHERE id = 'project-b';
+  `);
+    const training = { resumable: true };
+    const victims = [
+      await submit("one", "project-a", training),
+      await submit("two", "project-a", training),
+    ];
+    await cycle();
+    await work(5);
+    agent.commits = false;
+    const task = world.task("both", { projectId: "project-b" }, 2);
+    const { id: entitled } = await world.parts.kernel.submit(task);
+    await cycle();
+    t.same(victims.map(state), ["PREEMPTING", "PREEMPTING"]);
+    await agent.fetch();
+    const [quick, slow] = world
+      .all<{ id: string }>("SELECT id FROM members WHERE is_lead = 1 ORDER BY id")
+      .map(({ id }) => id);
+    agent.commit(quick!);
+    await agent.send();
+    await settle();
+    t.same(victims.map(state).toSorted(), ["PREEMPTING", "QUEUED"]);
+    // Longer than what is free by itself is kept.
+    pass(130_000);
+    await agent.beat();
+    await cycle();
+    t.same(victims.map(state).toSorted(), ["PREEMPTING", "QUEUED"], "it takes nothing back");
+    agent.commit(slow!);
+    await agent.send();
+    await settle();
+    await cycle();
+    t.equal(state(entitled), "RESERVED");
+    t.same(victims.map(state), ["QUEUED", "QUEUED"]);
+  },
+);

@@ -72,6 +72,8 @@ export class SimAgent {
   #beats = 0;
   #leaseOf: string | null = null;
   held = new Map<string, Held>();
+  /** Who is asked to commit does so with its next thing, and ends; else it goes on. */
+  commits = true;
   /** As its registration says. */
   protocol: RegisterRequest["protocol"] = versionsOf(AGENT_PROTOCOL);
 
@@ -153,13 +155,17 @@ export class SimAgent {
 
   #advanceOnce(which: number, failure: string | null): void {
     const working = [...this.held.values()].filter(
-      ({ isOver, desired }) => !isOver && desired.desired === "run",
+      ({ isOver, desired }) => !isOver && isAtWork(desired),
     );
     const held = working[which % Math.max(1, working.length)];
     if (held === undefined) return;
     if (failure !== null) {
       this.#tell(held, { kind: "failed", reason: failure, message: "failed" });
       this.#end(held);
+      return;
+    }
+    if (held.desired.stopAfter === "commit") {
+      if (this.commits) this.commit(held.desired.member);
       return;
     }
     const steps = stepsOf(held.desired);
@@ -169,6 +175,13 @@ export class SimAgent {
     if (event.kind === "outputs-uploaded") this.#storeModel(held.desired);
     this.#tell(held, event);
     if (event.kind === "released") held.isOver = true;
+  }
+
+  /** It has committed, and ends with that. */
+  commit(member: string): void {
+    const held = this.held.get(member)!;
+    this.#tell(held, { kind: "outputs-uploaded", keys: [] });
+    this.#end(held);
   }
 
   /** Its payload stops or goes on, where that is wished and was not done. */
@@ -242,10 +255,10 @@ export class SimAgent {
       if (held === undefined || isNewFence) {
         const fresh: Held = { desired, step: 0, seq: 0, spool: [], isOver: false, obeyed: 0 };
         this.held.set(desired.member, fresh);
-        if (desired.desired === "stop") this.#end(fresh);
+        if (!isAtWork(desired)) this.#end(fresh);
       } else {
         held.desired = desired;
-        if (desired.desired === "stop" && !held.isOver) this.#end(held);
+        if (!isAtWork(desired) && !held.isOver) this.#end(held);
       }
     }
   }
@@ -343,6 +356,10 @@ export class SimAgent {
       })),
     };
   }
+}
+
+function isAtWork({ desired, stopAfter }: DesiredMember): boolean {
+  return desired === "run" || stopAfter === "commit";
 }
 
 function stepsOf(desired: DesiredMember): readonly MemberEvent[] {

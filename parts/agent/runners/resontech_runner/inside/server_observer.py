@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any, Optional
 
@@ -23,12 +24,14 @@ from .log_tap import LogTap
 
 
 _LOOK_S = 0.25
+_HOLD_LOOK_S = 0.05
 
 
 class ServerObserver(Widget):
     def __init__(self):
         super().__init__()
         self._journal = LineLog(Path(os.environ["RT_RUNNER_JOURNAL"]))
+        self._commit_order = Path(os.environ["RT_COMMIT_ORDER"])
         self._tap = LogTap(lambda said: self._on_metric("server", said))
         self._tap.attach()
         self._round: Optional[int] = None
@@ -42,6 +45,9 @@ class ServerObserver(Widget):
             threading.Thread(target=self._follow_participants, args=[fl_ctx.get_engine()], name="resontech-rejoin", daemon=True).start()
         elif event_type == AppEventType.ROUND_STARTED:
             self._require_resumed(fl_ctx)
+            if self._commit_order.exists():
+                self._hold(fl_ctx)
+                return
             self._on_round(fl_ctx.get_prop(AppConstants.CURRENT_ROUND), fl_ctx.get_prop(AppConstants.NUM_ROUNDS))
         elif event_type == EventType.BEFORE_TASK_DATA_FILTER:
             self._on_task(fl_ctx.get_prop(FLContextKey.TASK_DATA))
@@ -89,6 +95,12 @@ class ServerObserver(Widget):
         sources = (getattr(one, name, None) for one in components for name in ("ckpt_preload_path", "source_ckpt_file_full_name"))
         if model not in sources:
             self.system_panic("the persistor did not take the committed model", fl_ctx)
+
+    def _hold(self, fl_ctx: FLContext) -> None:
+        """Before a round: no site begins it, so the model on disk stays that of the last one. The runner takes it and aborts the run."""
+        self._journal.append("held")
+        while not self._is_aborted(fl_ctx):
+            time.sleep(_HOLD_LOOK_S)
 
     def _on_round(self, number: Any, num_rounds: Any) -> None:
         if not isinstance(number, int) or number == self._round:

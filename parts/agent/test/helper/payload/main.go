@@ -75,6 +75,8 @@ func main() {
 		hostile()
 	case "rounds":
 		rounds()
+	case "yields":
+		yields()
 	case "brisk":
 		brisk()
 	case "fill":
@@ -150,6 +152,24 @@ func rounds() {
 	check(os.Symlink("/etc/passwd", "/app/out/link"))
 	told(2, "/app/out/link", "anything")
 	event(map[string]any{"kind": "finished", "modelFile": file, "modelName": "GLOBAL_MODEL.pt"})
+}
+
+// yields ends a round once it is told to commit, as a runner does.
+func yields() {
+	event(map[string]any{"kind": "ready"})
+	event(map[string]any{"kind": "job-started", "nvflareJob": "3f1e"})
+	for {
+		if _, err := os.Stat("/rt/job/commit-order.json"); err == nil {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	const file, model = "/app/out/GLOBAL_MODEL.pt", "model of round 4"
+	check(os.WriteFile(file, []byte(model), 0o600))
+	event(map[string]any{"kind": "round-ended", "round": 4, "sites": []string{"site-1"}})
+	digest := fmt.Sprintf("%x", sha256.Sum256([]byte(model)))
+	event(map[string]any{"kind": "round-model", "round": 4, "file": file, "sha256": digest})
+	os.Exit(143)
 }
 
 // brisk ends ten rounds a second for seven seconds, each with a line of the log and a model of its own.

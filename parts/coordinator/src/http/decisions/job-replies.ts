@@ -16,8 +16,26 @@ export function dashboardJob(job: JobView): DashboardJob {
   return { jobId: job.id, jobName: job.name, state: wireState(job.state), ...common(job) };
 }
 
-export function dashboardJobWithWorkers(job: JobView): DashboardJobWithWorkers {
-  return { ...dashboardJob(job), workers: job.members.map(memberReply) };
+/** @param project whose job has its workers, where the caller may know @param expectedStart of one that waits */
+export function dashboardJobWithWorkers(
+  job: JobView,
+  {
+    project,
+    expectedStart,
+  }: { project: { id: string; name: string } | null; expectedStart: number | null },
+): DashboardJobWithWorkers {
+  const { madeWay } = job;
+  return {
+    ...dashboardJob(job),
+    madeWay:
+      madeWay === null
+        ? null
+        : {
+            ...{ at: instant(madeWay.at), project, afterRound: madeWay.afterRound },
+            expectedStart: instantOrNull(expectedStart),
+          },
+    workers: job.members.map(memberReply),
+  };
 }
 
 export function jobStateReply(job: JobView): JobStateReply {

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { IdParam } from "@resontech/contracts/http-common";
 import { DEPLOYMENT_KINDS } from "@resontech/contracts/http-inference";
@@ -18,7 +19,11 @@ import type { JobImage } from "@resontech/contracts/coordinator-config";
 import { Type } from "typebox";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { NvflareRuns } from "../../workloads/federation/nvflare-runs.ts";
-import { authorize, authorizedRow } from "../authorization.ts";
+import { wouldAllow } from "../../authorization/decide.ts";
+import type { ReadHandle } from "../../db/open-database.ts";
+import { projectName } from "../../identity/project-store.ts";
+import type { QueueViews } from "../../kernel/queue-views.ts";
+import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
 import {
   dashboardJob,
   dashboardJobWithWorkers,
@@ -29,6 +34,8 @@ import { asTask } from "../decisions/deployment-replies.ts";
 import { responses } from "../responses.ts";
 
 export type DashboardRoutesDeps = {
+  read: ReadHandle;
+  queue: Pick<QueueViews, "startOf">;
   kernel: Pick<Kernel, "job" | "jobs" | "workersStats" | "catalogue">;
   nvflareRuns: Pick<NvflareRuns, "of">;
   images: readonly JobImage[];
@@ -41,8 +48,17 @@ const tags = ["dashboard"];
 
 export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = async (
   app,
-  { kernel, nvflareRuns, images },
+  { read, queue, kernel, nvflareRuns, images },
 ) => {
+  /** Nothing where the caller may not read such a job. */
+  const projectForCaller = (
+    request: FastifyRequest,
+    job: { projectId: string; userId: string },
+  ) => {
+    const mayKnow = wouldAllow(callerOfRequest(request), "job.read", job);
+    const name = mayKnow ? projectName(read, job.projectId) : null;
+    return name === null ? null : { id: job.projectId, name };
+  };
   const findTask = (id: string) => asTask(kernel.job(id));
 
   app.get(
@@ -74,10 +90,14 @@ export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = a
       },
       config: ofJob,
     },
-    async (request) =>
-      dashboardJobWithWorkers(
-        await authorizedRow(request, "job.read", findTask(request.params.id)),
-      ),
+    async (request) => {
+      const job = await authorizedRow(request, "job.read", findTask(request.params.id));
+      const by = job.madeWay?.by ?? null;
+      return dashboardJobWithWorkers(job, {
+        project: by === null ? null : projectForCaller(request, by),
+        expectedStart: job.state === "QUEUED" ? await queue.startOf(job.id) : null,
+      });
+    },
   );
 
   app.get(

@@ -13,6 +13,7 @@ export const DEADLINES = {
   /** Without bytes received, or a layer or file unpacked. */
   stallMs: 120 * SECOND,
   recoveringMs: 120 * SECOND,
+  /** To commit; who has not by then is told to stop. */
   preemptingMs: 120 * SECOND,
   /** From `stop` to the kill of what did not end by itself. */
   stopGraceMs: 30 * SECOND,
@@ -20,6 +21,10 @@ export const DEADLINES = {
   stoppingMs: 60 * SECOND,
   releasingMs: 120 * SECOND,
 } as const;
+
+/** How long it takes at the most until the workers of a job that makes way are free, or out of the pool: commit, stop, proof. */
+export const LETS_GO_WITHIN_MS =
+  DEADLINES.preemptingMs + DEADLINES.stoppingMs + DEADLINES.releasingMs;
 
 export type DeadlineFacts = {
   now: number;
@@ -54,7 +59,7 @@ export function jobDeadline(
     case "FINALIZING":
       return Math.min(now + DEADLINES.stallMs, stateSince + transferLimitMs(bytes));
     case "PREEMPTING":
-      return stateSince + DEADLINES.preemptingMs;
+      return Math.min(stateSince + DEADLINES.preemptingMs, expiresAt ?? Infinity);
     case "RECOVERING":
       return stateSince + DEADLINES.recoveringMs;
     case "STOPPING":
@@ -74,8 +79,11 @@ export type JobLapse =
   /** RECOVERING, PREEMPTING and STOPPING end: what did not let go is fenced. */
   | { kind: "end" };
 
-/** What a job's passed deadline means; null where there is none to pass. */
-export function jobLapse(state: JobState): JobLapse | null {
+/**
+ * What a job's passed deadline means; null where there is none to pass.
+ * @param isExpired the job's own limit has passed
+ */
+export function jobLapse(state: JobState, isExpired = false): JobLapse | null {
   switch (state) {
     case "ACCEPTED":
     case "QUEUED":
@@ -90,6 +98,8 @@ export function jobLapse(state: JobState): JobLapse | null {
     case "FINALIZING":
       return { kind: "stop", reason: "output_missing" };
     case "PREEMPTING":
+      // What it commits is its own time.
+      return isExpired ? { kind: "stop", reason: "expired" } : { kind: "end" };
     case "RECOVERING":
     case "STOPPING":
       return { kind: "end" };

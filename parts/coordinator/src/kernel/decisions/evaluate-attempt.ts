@@ -2,7 +2,7 @@
 import type { JobReason } from "@resontech/contracts/job-reasons";
 import type { JobState, MemberState } from "@resontech/contracts/job-states";
 import type { JobEvent } from "./job-machine.ts";
-import { isMemberOver, mayMemberWrite } from "./member-machine.ts";
+import { isMemberOver, isMemberWorking, mayMemberWrite } from "./member-machine.ts";
 import { reasonEntry } from "./reasons.ts";
 
 export type MemberFacts = {
@@ -53,8 +53,9 @@ export function evaluateAttempt(attempt: AttemptFacts): AttemptVerdict | null {
     case "STAGING":
       return faultOf(attempt) ?? startOf(attempt);
     case "RUNNING":
+      return faultOf(attempt) ?? finishOf(attempt);
     case "PREEMPTING":
-      return faultOf(attempt) ?? finishOf(attempt) ?? vacancyOf(attempt);
+      return leadUserFaultOf(attempt) ?? finishOf(attempt) ?? vacancyOf(attempt);
     case "FINALIZING":
       return outcomeOf(attempt);
     case "RECOVERING":
@@ -111,11 +112,14 @@ function failureOf(member: MemberFacts): JobReason | null {
 }
 
 /** Tells whether an attempt goes on without those that ended. Before the start all must be there; afterwards the job's own quorum decides, whatever ended the others. */
-function isCarried({ state, members, quorum }: AttemptFacts): boolean {
-  const living = members.filter(
+function isCarried(attempt: AttemptFacts): boolean {
+  return attempt.state === "RUNNING" && livingOthers(attempt).length >= attempt.quorum;
+}
+
+function livingOthers({ members }: AttemptFacts): MemberFacts[] {
+  return members.filter(
     (member) => !member.isLead && !member.isReplaced && failureOf(member) === null,
   );
-  return state === "RUNNING" && living.length >= quorum;
 }
 
 /** All run, or have run already: a short payload may be over before the last one is looked at. */
@@ -151,16 +155,30 @@ function userFaultOf(attempt: AttemptFacts): AttemptVerdict | null {
   return failed === undefined ? null : { event: "stop", reason: failed.reason!, blame: failed.id };
 }
 
+/** While it makes way the lead's word alone counts: the others end with it, in whatever way. No fault of the platform spends a retry. */
+function leadUserFaultOf({ members }: AttemptFacts): AttemptVerdict | null {
+  const lead = members.find(({ isLead }) => isLead);
+  const reason = lead?.reason ?? null;
+  return lead === undefined || reason === null || reasonEntry(reason).retry !== "never"
+    ? null
+    : { event: "stop", reason, blame: lead.id };
+}
+
 function finishOf({ members }: AttemptFacts): AttemptVerdict | null {
   return members.some(({ isLead, isFinished }) => isLead && isFinished)
     ? { event: "finish" }
     : null;
 }
 
-function vacancyOf({ state, members }: AttemptFacts): AttemptVerdict | null {
-  return state === "PREEMPTING" && members.every((member) => isMemberOver(member.state))
-    ? { event: "vacate" }
-    : null;
+function vacancyOf({ members }: AttemptFacts): AttemptVerdict | null {
+  return members.every(isQuiet) ? { event: "vacate" } : null;
+}
+
+/** Whether nothing more will be committed of what makes way: the lead was told to stop, has ended, or misses others that it needs. */
+export function isCommitOver(attempt: AttemptFacts): boolean {
+  const lead = attempt.members.find(({ isLead }) => isLead);
+  if (lead === undefined || lead.desired === "stop" || !isMemberWorking(lead.state)) return true;
+  return livingOthers(attempt).length < attempt.quorum;
 }
 
 /** The lead alone decides: the others have given all they had. */

@@ -29,7 +29,7 @@ export const JOB_MACHINE_EVENTS = [
   /** After a fault: the budget is spent. */
   "give-up",
   "preempt",
-  /** Checkpoint acknowledged, or waited for long enough. */
+  /** Its members let go, or were waited for long enough. */
   "vacate",
   /** Asked to end: by a person, by its own failure, by its stated time. Legal in every living state. */
   "stop",
@@ -45,6 +45,8 @@ export type JobEffect =
   | "create-attempt"
   /** Set `desired: stop` on every member that has not ended, and tell their nodes. */
   | "stop-members"
+  /** Ask the lead to commit, where it can, and let the others go on meanwhile; else as `stop-members`. */
+  | "commit-first"
   /** Set `desired: stop` on all but the lead: its outputs decide now. */
   | "stop-others"
   /** Withdraw the authority of members that still hold any, end the attempt, forget its CA key. */
@@ -60,7 +62,7 @@ type Row = Partial<Record<JobEvent, JobStep>>;
 const to = (state: JobState, ...effects: JobEffect[]): JobStep => ({ to: state, effects });
 const STOP: Row = { stop: to("STOPPING", "stop-members") };
 const FAULT: Row = { fault: to("RECOVERING", "stop-members") };
-/** What does not run yet has nothing to commit: its members let go at once. */
+/** What does not run yet has nothing to commit: whoever asks for it vacates it in the same transaction. */
 const PREEMPT: Row = { preempt: to("PREEMPTING", "stop-members") };
 const START: Row = { start: to("RUNNING") };
 
@@ -81,11 +83,10 @@ export const JOB_MACHINE: Record<JobState, Row> = {
     ...STOP,
     ...FAULT,
     finish: to("FINALIZING", "stop-others"),
-    ...PREEMPT,
+    preempt: to("PREEMPTING", "commit-first"),
   },
   PREEMPTING: {
     ...STOP,
-    ...FAULT,
     finish: to("FINALIZING", "stop-others"),
     vacate: to("QUEUED", "end-attempt", "place-soon"),
   },

@@ -57,8 +57,8 @@ export type Plan = {
   placements: Placement[];
   replacements: Replacement[];
   preemptions: Preemption[];
-  /** As they came. @property isFurther its job runs, and would have more gangs */
-  waiting: { job: string; isFurther: boolean; why: string }[];
+  /** As they came. @property gang as it was given */
+  waiting: { job: string; gang: WaitingGang; why: string }[];
 };
 
 export function plan(snapshot: Snapshot): Plan {
@@ -210,7 +210,7 @@ class Cycle {
         this.#why.get(gang) ??
         this.#over.get(this.#classOf(gang)) ??
         this.#explain(gang, explained);
-      waiting.push({ job: gang.job, isFurther: gang.isFurther, why });
+      waiting.push({ job: gang.job, gang, why });
       yield;
     }
     return waiting;

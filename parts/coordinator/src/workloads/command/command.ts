@@ -46,6 +46,7 @@ export const command: Workload = {
   },
   quorum: () => 0,
   resume: () => null,
+  canCommit: () => false,
   reads: () => true,
   describe,
   certificate: () => null,

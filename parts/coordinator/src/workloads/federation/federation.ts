@@ -77,6 +77,7 @@ export const federation: Workload = {
       { isResumable: job.resumable === 1, firstRound: job.first_round, numRounds: job.num_rounds },
       committed,
     ),
+  canCommit: ({ resumable }) => resumable === 1,
   reads: ({ role, shard_index }, { kind, shardIndex }) =>
     role === "server"
       ? SERVER_INPUTS.includes(kind)

@@ -149,6 +149,7 @@ export const predictor: Workload = {
   },
   quorum: () => 0,
   resume: () => null,
+  canCommit: () => false,
   reads: () => true,
   describe,
   certificate: () => null,

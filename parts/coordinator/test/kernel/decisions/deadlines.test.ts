@@ -27,6 +27,7 @@ t.test("each state of a job has the design's deadline", async (t) => {
       99,
       `${state} ends when the job says so`,
     );
+  t.equal(jobDeadline("PREEMPTING", { ...facts, expiresAt: 99 }), 99, "to commit is its own time");
 });
 
 t.test("progress moves a transfer's deadline, but not past its whole time", async (t) => {
@@ -52,6 +53,7 @@ t.test("a passed deadline means what the design says, and terminal states have n
     ...{ SUCCEEDED: null, FAILED: null, CANCELLED: null, EXPIRED: null, REJECTED: null },
   });
   for (const state of JOB_STATES) t.equal(jobLapse(state) === null, isTerminal(state), state);
+  t.same(jobLapse("PREEMPTING", true), { kind: "stop", reason: "expired" });
 });
 
 t.test(

@@ -4,6 +4,7 @@ import {
   type AttemptFacts,
   evaluateAttempt,
   type AttemptVerdict,
+  isCommitOver,
   type MemberFacts,
   stoppedEvent,
   vacanciesOf,
@@ -215,6 +216,30 @@ const CASES: [what: string, facts: AttemptFacts, expected: Partial<AttemptVerdic
     ),
     { event: "vacate" },
   ],
+  ["the lead commits", attempt("PREEMPTING", healthy), null],
+  [
+    "the last round ends well meanwhile",
+    attempt("PREEMPTING", but("server", { isFinished: true })),
+    { event: "finish" },
+  ],
+  [
+    "the round fails of the user's own",
+    attempt("PREEMPTING", but("server", { reason: "user_exception" })),
+    { event: "stop", reason: "user_exception", blame: "server" },
+  ],
+  [
+    "a site ends before the server has said that it is over",
+    attempt("PREEMPTING", but("c1", { reason: "payload_exited" })),
+    null,
+  ],
+  [
+    "its node is lost with it, and no retry is spent",
+    attempt("PREEMPTING", [
+      member("server", { state: "FENCED", isNodeAlive: false }),
+      member("c1", { state: "RELEASED", desired: "stop" }),
+    ]),
+    { event: "vacate" },
+  ],
 ];
 
 for (const [what, facts, expected] of CASES)
@@ -223,6 +248,19 @@ for (const [what, facts, expected] of CASES)
     if (expected === null) t.equal(judgement, null);
     else t.match({ ...judgement }, expected);
   });
+
+t.test("a commit is waited for while it may come", async (t) => {
+  const isOver = (members: MemberFacts[]) => isCommitOver(attempt("PREEMPTING", members));
+  t.equal(isOver(healthy), false);
+  t.equal(isOver(but("c1", { reason: "node_lost" })), false, "enough sites are left");
+  t.equal(isOver(but("server", { desired: "stop" })), true, "it was told to stop");
+  t.equal(isOver(but("server", { state: "RELEASING", hasOutputs: true })), true, "it has ended");
+  t.equal(isOver(but("server", { state: "DRAINING", reason: "federation_failed" })), true);
+  const two = but("c1", { reason: "node_lost" }).map((each) =>
+    each.id === "c2" ? { ...each, reason: "node_lost" as const } : each,
+  );
+  t.equal(isOver(two), true, "no round ends without its quorum");
+});
 
 t.test("nothing is judged where no attempt decides", async (t) => {
   for (const state of JOB_STATES.filter((each) =>
