@@ -96,6 +96,21 @@ t.test("what waits stands in its order, with a sentence why", async (t) => {
     ],
   );
 
+  const one = await run("queue", second);
+  t.match(one.out, /^starts +unknown: a job before it states no time limit$/m);
+  t.match(one.out, /^workers +takes 2; 2 of 2 would do when they are free$/m);
+  t.match(one.out, /^before it +1 job of \S+$/m);
+  t.match(one.out, /^left out +2 busy$/m);
+  t.match(
+    one.out,
+    /^HELD BY +CLASS +WORKERS +FOR +ENDS BY ITSELF\n\S+ +train +2 cpu +.*states no end/m,
+  );
+  t.match(JSON.parse((await run("queue", second, "--json")).out), {
+    ...{ id: second, state: "QUEUED", placed: null },
+    wait: { needs: 2, excluded: [{ why: "busy", workers: 2 }], guarantee: "unset" },
+  });
+  t.match(await run("queue", "job-0000000000000000"), { code: 1, said: /not_found/ });
+
   await run("jobs", "cancel", first);
   t.match(await run("queue"), { code: 0, out: new RegExp(`1 +${second} `) });
   await run("jobs", "cancel", second);

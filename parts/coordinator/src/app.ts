@@ -54,6 +54,7 @@ import { downloadRoutes, type DownloadRoutesDeps } from "./http/routes/downloads
 import { sshKeyRoutes } from "./http/routes/ssh-keys.ts";
 import { taskRoutes, type TaskRoutesDeps } from "./http/routes/tasks.ts";
 import { hostHistoryRoutes, type HostHistoryRoutesDeps } from "./http/routes/host-history.ts";
+import { shareRoutes, type ShareRoutesDeps } from "./http/routes/shares.ts";
 import { queueRoutes, type QueueRoutesDeps } from "./http/routes/queue.ts";
 import { useRoutes, type UseRoutesDeps } from "./http/routes/use.ts";
 import { uploadRoutes, type UploadRoutesDeps } from "./http/routes/uploads.ts";
@@ -76,6 +77,7 @@ export type AppDeps = AuditDeps &
   DashboardRoutesDeps &
   JobRoutesDeps &
   QueueRoutesDeps &
+  ShareRoutesDeps &
   UseRoutesDeps &
   HostHistoryRoutesDeps &
   LiveRoutesDeps &
@@ -178,6 +180,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(dashboardRoutes, deps);
   await app.register(jobRoutes, deps);
   await app.register(queueRoutes, deps);
+  await app.register(shareRoutes, deps);
   await app.register(useRoutes, deps);
   await app.register(hostHistoryRoutes, deps);
   await app.register(inferenceRoutes, deps);

@@ -54,6 +54,7 @@ import { WorkCounter } from "./metrics/work-counts.ts";
 import { NodeFiles } from "./nodes/node-files.ts";
 import { NodeViews } from "./nodes/node-views.ts";
 import { readConfig, readSecrets, readText, type Secrets } from "./read-config.ts";
+import { ShareChanges } from "./shares/share-changes.ts";
 import { type ObjectStore, S3ObjectStore } from "./storage/object-store.ts";
 import { S3Transport } from "./storage/s3-transport.ts";
 import { S3Users } from "./storage/s3-users.ts";
@@ -174,9 +175,13 @@ async function openParts(
   stack.defer(() => clearInterval(sweep));
   stack.use(new RightsRefresh(bucketKeys, logger));
 
+  const shareChanges = new ShareChanges(commit, core.shares);
   const identity = await openIdentity(
     config,
-    { read, commit, gate, record, now, kernel, feed: core.feed, bucketKeys },
+    {
+      ...{ read, commit, gate, record, now, kernel, feed: core.feed, bucketKeys },
+      shares: shareChanges,
+    },
     logger,
   );
   if (identity !== null) stack.use(identity);
@@ -248,7 +253,7 @@ async function openParts(
     workers: () => kernel.workersStats().workers,
     catalogue: () => kernel.catalogue(),
     watch,
-    ...{ deviceUses, queue: core.queue },
+    ...{ deviceUses, queue: core.queue, shares: core.shares, shareChanges },
     useCurves: new UseCurves(read, prometheus, now),
     hostHistory: new HostHistory(prometheus, hostFacts, now),
     runbooks: new Runbooks(

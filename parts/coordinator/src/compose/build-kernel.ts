@@ -32,8 +32,10 @@ import { JobBridges } from "../kernel/job-bridges.ts";
 import { JobTable } from "../kernel/job-table.ts";
 import { JobViews } from "../kernel/job-views.ts";
 import { MemberTable } from "../kernel/member-table.ts";
+import { PlacementOutlook } from "../kernel/placement-outlook.ts";
 import { PlacementSnapshots } from "../kernel/placement-snapshots.ts";
 import { Preemptions } from "../kernel/preemptions.ts";
+import { Prospects } from "../kernel/prospects.ts";
 import { QueueViews } from "../kernel/queue-views.ts";
 import { ShareTable } from "../kernel/share-table.ts";
 import { SharingSnapshots } from "../kernel/sharing-snapshots.ts";
@@ -151,7 +153,8 @@ export function buildKernel({
   const shares = new ShareTable(db, clock, tables.placementSignal);
   const sharing = new SharingSnapshots(db, clock, workloads, shares);
   const snapshots = new PlacementSnapshots(db, tables, transitions, heartbeats, sharing);
-  const submissions = new Submissions(db, tables, transitions);
+  const prospects = new Prospects(clock, snapshots, shares);
+  const submissions = new Submissions(db, tables, transitions, prospects);
   const jobViews = new JobViews(db, heartbeats, tables);
   const fleetViews = new FleetViews(db, heartbeats);
   const toldUses = new ToldUses(db, clock);
@@ -174,7 +177,7 @@ export function buildKernel({
       heartbeats,
     },
     workloads,
-    queue: new QueueViews(db, clock, snapshots, sharing),
+    queue: new QueueViews(db, new PlacementOutlook(clock, snapshots, sharing)),
     ...{ shares, recordPump, placements, submissions, fleetViews, toldUses, feed },
     replicas: new Replicas(db, tables, transitions),
     removal: new NodeRemoval({

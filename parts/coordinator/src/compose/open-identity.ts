@@ -24,6 +24,7 @@ import { Sessions, type SessionsDeps } from "../identity/sign-in/sessions.ts";
 import { SignIn } from "../identity/sign-in/sign-in.ts";
 import { JobMailer } from "../job-mails/job-mailer.ts";
 import { readText } from "../read-config.ts";
+import type { ShareChanges } from "../shares/share-changes.ts";
 
 const REALM = "resontech";
 const SWEEP_MS = 30_000;
@@ -32,7 +33,9 @@ const SWEEP_MS = 30_000;
 export async function openIdentity(
   config: CoordinatorConfig,
   deps: Pick<SessionsDeps, "read" | "commit" | "gate" | "record" | "now"> &
-    Pick<ApprovalEffectsDeps, "kernel"> & { feed: Pick<Feed, "publish"> } & {
+    Pick<ApprovalEffectsDeps, "kernel"> & { shares: ShareChanges } & {
+      feed: Pick<Feed, "publish">;
+    } & {
       bucketKeys: Pick<BucketKeys, "review">;
     },
   logger: Logger,

@@ -7,7 +7,13 @@ import type { FastifyError } from "fastify";
 import fp from "fastify-plugin";
 import { ApiError, errorBody } from "../api-error.ts";
 import { DatabaseUnavailable } from "../db/database-unavailable.ts";
-import { Draining, IdempotencyConflict, IdempotencyGone, WorkspaceBusy } from "../kernel/errors.ts";
+import {
+  Draining,
+  IdempotencyConflict,
+  IdempotencyGone,
+  ShareLimitExceeded,
+  WorkspaceBusy,
+} from "../kernel/errors.ts";
 import { S3ResponseError, S3UnavailableError } from "../storage/s3-transport.ts";
 
 /** Fastify's own refusals, by its code. */
@@ -63,6 +69,8 @@ export function asApiError(error: unknown): ApiError | null {
   if (error instanceof IdempotencyConflict)
     return new ApiError("idempotency_conflict", error.message);
   if (error instanceof IdempotencyGone) return new ApiError("idempotency_gone", error.message);
+  if (error instanceof ShareLimitExceeded)
+    return new ApiError("share_limit_exceeded", error.message);
   if (error instanceof Draining) return new ApiError("audit_unavailable", error.message);
   if (error instanceof AuditUnavailable)
     return new ApiError("audit_unavailable", "the audit log did not acknowledge in time", {

@@ -54,6 +54,22 @@ export class PlacementSnapshots {
   }
 
   read(): Snapshot {
+    const fleet = this.fleet();
+    return {
+      gangs: this.#gangs(largestOf(fleet)),
+      vacancies: this.#vacancies(),
+      ...fleet,
+      sharing: this.#sharing.read(),
+    };
+  }
+
+  /** A job as it waits for its first workers, whether it does or not. @param fleet of the moment */
+  gangOf(job: JobRow, fleet: Pick<Snapshot, "nodes">): WaitingGang {
+    return this.#gang(job, largestOf(fleet), { isFurther: false, before: 0 });
+  }
+
+  /** What there is to run on. */
+  fleet(): Pick<Snapshot, "nodes" | "workers"> {
     const { bridges } = this.#tables;
     const nodes = this.#nodes.all();
     const freePorts = bridges.freePorts(nodes);
@@ -61,9 +77,6 @@ export class PlacementSnapshots {
     const kept = this.#sharing.keptWorkers();
     const capacities = new Map(nodes.map((node) => [node.id, capacityBytes(memoryOf(node))]));
     return {
-      // A guess from its model that no node has room for is none: the largest is tried.
-      gangs: this.#gangs(Math.max(0, ...capacities.values())),
-      vacancies: this.#vacancies(),
       nodes: nodes.map((node) => ({
         id: node.id,
         ownerId: node.owner_id,
@@ -79,7 +92,6 @@ export class PlacementSnapshots {
         ...this.#worker(worker),
         keptFor: kept.get(worker.id) ?? null,
       })),
-      sharing: this.#sharing.read(),
     };
   }
 
@@ -151,6 +163,11 @@ export class PlacementSnapshots {
       }));
     });
   }
+}
+
+/** A guess from its model that no node has room for is none: the largest is tried. */
+function largestOf({ nodes }: Pick<Snapshot, "nodes">): number {
+  return Math.max(0, ...nodes.map(({ capacityBytes: bytes }) => bytes));
 }
 
 function memoryOf({ inventory }: NodeRow): number {

@@ -1,15 +1,20 @@
 import type { WriteHandle } from "../db/open-database.ts";
 import { type RowFilter, whereOf } from "../db/row-filter.ts";
-import type { Clock } from "./clock.ts";
-import { type ExpectedStart, expectedStarts } from "./decisions/expected-starts.ts";
-import type { PlacementSnapshots } from "./placement-snapshots.ts";
-import type { SharingSnapshots } from "./sharing-snapshots.ts";
+import type { ExpectedStart } from "./decisions/expected-starts.ts";
+import type { RunningGang } from "./decisions/placement-facts.ts";
+import { classOfPriority, type JobClass } from "./decisions/priorities.ts";
+import { type Amounts, amountsOf } from "./decisions/shares.ts";
+import { type PlacedWorker, whyHere } from "./decisions/why-here.ts";
+import { type WhyWaiting, whyWaiting } from "./decisions/why-waiting.ts";
+import type { WorkerSelection } from "./accepted-task.ts";
+import type { Outlook, PlacementOutlook } from "./placement-outlook.ts";
 
 /** @property since Unix milliseconds @property start null of a job that is held */
 export type QueuedJobView = {
   id: string;
   name: string;
   projectId: string;
+  userId: string;
   owner: string;
   kind: string;
   isHeld: boolean;
@@ -19,27 +24,41 @@ export type QueuedJobView = {
 };
 type Row = Omit<QueuedJobView, "isHeld" | "start"> & { state: string };
 
-/** How long what was expected is told again: each look plans as often as jobs end. */
-const AGE_MS = 10_000;
+/** Who holds workers. Instants are Unix milliseconds; @property endsAt at the latest, null where it states no time */
+export type WorkerHolder = {
+  project: string;
+  jobClass: JobClass | null;
+  workers: Amounts;
+  since: number;
+  endsAt: number | null;
+};
 
-/** What waits for its first workers, the first in line first, with when it is expected to start. */
+/** @property ahead jobs that come before it, by project, the first first */
+export type WaitView = Omit<WhyWaiting, "ahead" | "holders"> & {
+  ahead: { project: string; jobs: number }[];
+  holders: WorkerHolder[];
+  start: ExpectedStart | null;
+};
+/** Where a job is, and since when. */
+export type PlacedView = { since: number; workers: PlacedWorker[]; because: string[] };
+
+/** What waits for its first workers, the first in line first, with when it is expected to start; and why one job waits, or is where it is. */
 export class QueueViews {
   readonly #db: WriteHandle;
-  readonly #clock: Clock;
-  readonly #snapshots: Pick<PlacementSnapshots, "read">;
-  readonly #sharing: Pick<SharingSnapshots, "running">;
-  #expected: { at: number; starts: Map<string, ExpectedStart> } | null = null;
+  readonly #outlook: PlacementOutlook;
+  readonly #placed;
+  readonly #selection;
 
-  constructor(
-    db: WriteHandle,
-    clock: Clock,
-    snapshots: Pick<PlacementSnapshots, "read">,
-    sharing: Pick<SharingSnapshots, "running">,
-  ) {
+  constructor(db: WriteHandle, outlook: PlacementOutlook) {
     this.#db = db;
-    this.#clock = clock;
-    this.#snapshots = snapshots;
-    this.#sharing = sharing;
+    this.#outlook = outlook;
+    this.#placed = db.prepare<[string], PlacedWorker & { since: number }>(
+      `SELECT leases.worker_id AS worker, workers.node_id AS node, workers.model, leases.acquired_at AS since
+       FROM leases JOIN workers ON workers.id = leases.worker_id WHERE leases.job_id = ? AND leases.released_at IS NULL ORDER BY leases.worker_id`,
+    );
+    this.#selection = db
+      .prepare<[string], string>("SELECT selection FROM jobs WHERE id = ?")
+      .pluck();
   }
 
   /** Those that start first stand first, then those of which nobody knows, by arrival; what is held stands last. */
@@ -50,13 +69,14 @@ export class QueueViews {
     });
     const rows = this.#db
       .prepare<string[], Row>(
-        `SELECT jobs.id, jobs.name, jobs.project_id AS projectId, username AS owner, jobs.kind, jobs.state, state_since AS since, waiting_for AS waitingFor
+        `SELECT jobs.id, jobs.name, jobs.project_id AS projectId, jobs.user_id AS userId, username AS owner, jobs.kind, jobs.state, state_since AS since,
+           waiting_for AS waitingFor
          FROM jobs JOIN users ON users.id = jobs.user_id
          WHERE jobs.state IN ('QUEUED', 'HELD') AND ended_at IS NULL AND (${sql})${project === undefined ? "" : " AND jobs.project_id = ?"}
          ORDER BY sequence`,
       )
       .all(...values, ...(project === undefined ? [] : [project]));
-    const starts = this.#starts();
+    const { starts } = this.#outlook.read();
     const views = rows.map(({ state, ...row }) => ({
       ...row,
       isHeld: state === "HELD",
@@ -66,13 +86,51 @@ export class QueueViews {
     return views.toSorted((a, b) => (at(a) < at(b) ? -1 : at(a) > at(b) ? 1 : 0));
   }
 
-  #starts(): Map<string, ExpectedStart> {
-    const now = this.#clock.now();
-    if (this.#expected === null || Math.abs(now - this.#expected.at) > AGE_MS)
-      this.#expected = {
-        at: now,
-        starts: expectedStarts(this.#snapshots.read(), this.#sharing.running(), now),
-      };
-    return this.#expected.starts;
+  /** Who holds the workers now, the oldest first. */
+  holders(): WorkerHolder[] {
+    const outlook = this.#outlook.read();
+    return outlook.running
+      .map((gang) => holderOf(gang, outlook))
+      .toSorted((a, b) => a.since - b.since);
   }
+
+  /** Why the job waits; null where it waits for no workers. */
+  waits(jobId: string): WaitView | null {
+    const outlook = this.#outlook.read(jobId);
+    const why = whyWaiting(outlook.snapshot, outlook.running, jobId);
+    if (why === null) return null;
+    const { ahead, holders, ...rest } = why;
+    const projects = new Map(outlook.snapshot.gangs.map(({ job, project }) => [job, project]));
+    return {
+      ...rest,
+      ahead: [...Map.groupBy(ahead, (job) => projects.get(job) ?? "")].map(([project, jobs]) => ({
+        ...{ project, jobs: jobs.length },
+      })),
+      holders: holders.map((gang) => holderOf(gang, outlook)),
+      start: outlook.starts.get(jobId) ?? null,
+    };
+  }
+
+  /** Where the job is; null while it holds no worker. */
+  placed(jobId: string): PlacedView | null {
+    const rows = this.#placed.all(jobId);
+    if (rows.length === 0) return null;
+    const workers = rows.map(({ since: _since, ...worker }) => worker);
+    const selection = JSON.parse(this.#selection.get(jobId)!) as WorkerSelection;
+    return {
+      since: Math.min(...rows.map(({ since }) => since)),
+      ...{ workers, because: whyHere(selection, workers) },
+    };
+  }
+}
+
+function holderOf(
+  { project, priority, workers, startedAt, endsAt }: RunningGang,
+  { snapshot }: Outlook,
+): WorkerHolder {
+  const held = new Set(workers);
+  return {
+    ...{ project, jobClass: classOfPriority(priority), since: startedAt, endsAt },
+    workers: amountsOf(snapshot.workers.filter(({ id }) => held.has(id))),
+  };
 }

@@ -3,6 +3,8 @@ import { Prepared } from "../db/prepared.ts";
 import type { AcceptedTask } from "./accepted-task.ts";
 import { IdempotencyConflict, IdempotencyGone, WorkspaceBusy } from "./errors.ts";
 import { newId } from "./ids.ts";
+import type { Prospects } from "./prospects.ts";
+import { NEVER_STARTS } from "./warning-table.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
 
@@ -13,11 +15,18 @@ export class Submissions {
   readonly #living;
   readonly #tables: KernelTables;
   readonly #transitions: Transitions;
+  readonly #prospects: Pick<Prospects, "judge">;
 
-  constructor(db: WriteHandle, tables: KernelTables, transitions: Transitions) {
+  constructor(
+    db: WriteHandle,
+    tables: KernelTables,
+    transitions: Transitions,
+    prospects: Pick<Prospects, "judge">,
+  ) {
     this.#prepared = new Prepared(db);
     this.#tables = tables;
     this.#transitions = transitions;
+    this.#prospects = prospects;
     this.#byKey = db.prepare<[string, string], { body_sha256: string; job_id: string | null }>(
       "SELECT body_sha256, job_id FROM idempotency WHERE project_id = ? AND key = ?",
     );
@@ -31,10 +40,10 @@ export class Submissions {
   /**
    * Inside a transaction. Born ACCEPTED, it leaves that state before the transaction ends.
    * @returns the job's id, an earlier one when the idempotency key names it
-   * @throws WorkspaceBusy, IdempotencyConflict, IdempotencyGone
+   * @throws WorkspaceBusy, IdempotencyConflict, IdempotencyGone, ShareLimitExceeded
    */
   insert(task: AcceptedTask): string {
-    const { clock, meta, records, jobs } = this.#tables;
+    const { clock, meta, records, jobs, warnings } = this.#tables;
     const id = newId("job");
     const object = { kind: "job", id } as const;
     const known =
@@ -79,6 +88,9 @@ export class Submissions {
     });
     records.job({ id, audit_op: task.audit.op, user_id: task.userId }, null, "ACCEPTED");
     this.#transitions.moveJob(id, "enqueue");
+    const why = this.#prospects.judge(jobs.get(id)!);
+    if (why !== null)
+      warnings.note(id, { ...NEVER_STARTS, text: `as it is, the job can never start: ${why}` });
     records.outcome("job.submit", task.audit, object, { phase: "completed", code: "ok" });
     return id;
   }
