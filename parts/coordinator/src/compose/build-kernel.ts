@@ -35,6 +35,7 @@ import { MemberTable } from "../kernel/member-table.ts";
 import { PlacementOutlook } from "../kernel/placement-outlook.ts";
 import { PlacementSnapshots } from "../kernel/placement-snapshots.ts";
 import { Preemptions } from "../kernel/preemptions.ts";
+import { ProspectReview } from "../kernel/prospect-review.ts";
 import { Prospects } from "../kernel/prospects.ts";
 import { QueueViews } from "../kernel/queue-views.ts";
 import { ShareTable } from "../kernel/share-table.ts";
@@ -177,6 +178,7 @@ export function buildKernel({
       heartbeats,
     },
     workloads,
+    prospectReview: new ProspectReview(commit, tables, snapshots),
     queue: new QueueViews(db, new PlacementOutlook(clock, snapshots, sharing)),
     ...{ shares, recordPump, placements, submissions, fleetViews, toldUses, feed },
     replicas: new Replicas(db, tables, transitions),

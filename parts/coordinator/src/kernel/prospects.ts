@@ -1,7 +1,11 @@
 import type { Clock } from "./clock.ts";
 import type { Snapshot } from "./decisions/placement.ts";
-import type { WaitingGang } from "./decisions/placement-facts.ts";
-import { limitPassedAlone, whyNeverStarting } from "./decisions/why-never-starting.ts";
+import {
+  lastingFleet,
+  limitPassedAlone,
+  shapeOf,
+  whyNeverStarting,
+} from "./decisions/why-never-starting.ts";
 import { ShareLimitExceeded } from "./errors.ts";
 import type { PlacementSnapshots } from "./placement-snapshots.ts";
 import type { JobRow } from "./rows.ts";
@@ -41,7 +45,7 @@ export class Prospects {
     const shape = shapeOf(this.#snapshots.gangOf(job, known.fleet));
     if (known.starting.has(shape)) return null;
     // What could not start may do so with a node that has joined since.
-    const fleet = this.#snapshots.fleet();
+    const fleet = lastingFleet(this.#snapshots.fleet());
     const gang = this.#snapshots.gangOf(job, fleet);
     const why = whyNeverStarting(fleet, gang);
     if (why === null) known.starting.add(shapeOf(gang));
@@ -65,9 +69,4 @@ export class Prospects {
       this.#last = { at, fleet: this.#snapshots.fleet(), starting: new Set() };
     return this.#last;
   }
-}
-
-/** All that whether it could start hangs on. */
-function shapeOf({ job: _job, sequence: _sequence, project: _project, ...shape }: WaitingGang) {
-  return JSON.stringify(shape);
 }

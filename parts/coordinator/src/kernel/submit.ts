@@ -4,7 +4,7 @@ import type { AcceptedTask } from "./accepted-task.ts";
 import { IdempotencyConflict, IdempotencyGone, WorkspaceBusy } from "./errors.ts";
 import { newId } from "./ids.ts";
 import type { Prospects } from "./prospects.ts";
-import { NEVER_STARTS } from "./warning-table.ts";
+import { neverStarts } from "./warning-table.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
 
@@ -89,8 +89,7 @@ export class Submissions {
     records.job({ id, audit_op: task.audit.op, user_id: task.userId }, null, "ACCEPTED");
     this.#transitions.moveJob(id, "enqueue");
     const why = this.#prospects.judge(jobs.get(id)!);
-    if (why !== null)
-      warnings.note(id, { ...NEVER_STARTS, text: `as it is, the job can never start: ${why}` });
+    if (why !== null) warnings.note(id, neverStarts(why));
     records.outcome("job.submit", task.audit, object, { phase: "completed", code: "ok" });
     return id;
   }

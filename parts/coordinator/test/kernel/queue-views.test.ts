@@ -107,6 +107,24 @@ t.test("a job that can't start as the fleet is is told so, until it does", async
   const wide = await submit("wide", 2);
   t.match(wide.warnings, [/never start: needs 2 workers; 1 of 1 would do/]);
 
+  const { prospectReview, nodes, commit } = world.parts;
+  const warnings = () => kernel.job(wide.id)?.warnings;
+  const other = new SimAgent(world, "node-b", 1);
+  world.admit("node-b");
+  await other.register();
+  t.match(warnings(), [/never start/]);
+  await prospectReview.look();
+  t.same(warnings(), [], "a second node has come");
+  await commit.run(() => nodes.setCordon("node-b", "drained by the operator"));
+  await prospectReview.look();
+  t.match(warnings(), [/never start: .*; excluded: 1 on cordoned nodes$/]);
+  await prospectReview.look();
+  t.notMatch(String(warnings()), /times/, "once for each change");
+  await commit.run(() => nodes.setCordon("node-b", null));
+  await prospectReview.look();
+  t.same(warnings(), []);
+  await commit.run(() => nodes.setCordon("node-b", "drained by the operator"));
+
   await world.parts.commit.run(() => shares.set("project-a", { limit: { cpu: 1 } }));
   await t.rejects(submit("wider", 2), {
     code: "share_limit_exceeded",

@@ -14,6 +14,21 @@ export function whyNeverStarting({ nodes, workers }: Fleet, gang: WaitingGang): 
   return workers.length === 0 ? "no node has joined yet" : waiting.why;
 }
 
+/** With nodes that are silent, or whose disk is full, at the moment: they come back. */
+export function lastingFleet({ nodes, workers }: Fleet): Fleet {
+  return { nodes: nodes.map((node) => ({ ...node, isReady: true, hasDisk: true })), workers };
+}
+
+/** Gangs of one shape start on the same fleets. */
+export function shapeOf({
+  job: _job,
+  sequence: _sequence,
+  project: _project,
+  ...shape
+}: WaitingGang): string {
+  return JSON.stringify(shape);
+}
+
 /** A limit that a gang alone would pass, whichever workers it got. */
 export type PassedLimit = { share: string; model: string; limit: number };
 
