@@ -39,8 +39,8 @@ export function HolderTable({ holders }: { holders: readonly WorkerHolderReply[]
     <Table
       caption="Who holds workers"
       columns={COLUMNS}
-      rows={holders}
-      keyOf={(holder) => JSON.stringify(holder)}
+      rows={holders.map((holder, at) => ({ ...holder, at }))}
+      keyOf={({ at }) => String(at)}
     />
   );
 }

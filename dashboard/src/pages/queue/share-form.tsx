@@ -23,30 +23,44 @@ export function ShareForm({
   models: readonly string[];
   onSet: () => Promise<void>;
 }) {
-  const [draft, setDraft] = useKept<ShareDraft>(`rt-share-${share.id}`, shareDraftOf(share));
+  // A second factor may be asked for in between: what was written is there afterwards. Null: as the share is.
+  const [written, setWritten] = useKept<ShareDraft | null>(`rt-share-${share.id}`, null);
   const [reason, setReason] = useKept(`rt-share-reason-${share.id}`, "");
+  const [needsSecond, setNeedsSecond] = useKept(`rt-share-second-${share.id}`, false);
   const [asked, setAsked] = useState<string | null>(null);
+  const draft = written ?? shareDraftOf(share);
   const change = draftedChange(share, draft);
   const differences = differencesOf(share, change);
+  const forget = () => {
+    setWritten(null);
+    setReason("");
+    setNeedsSecond(false);
+  };
   const set = useAction(async () => {
-    await ask("PUT", "/api/shares/{id}", { params: { id: share.id }, body: change });
+    try {
+      await ask("PUT", "/api/shares/{id}", { params: { id: share.id }, body: change });
+    } catch (refused) {
+      if (asProblem(refused).code !== "approval_required") throw refused;
+      return setNeedsSecond(true);
+    }
+    forget();
     await onSet();
   });
   const request = useAction(async () => {
     const what: Requested = { kind: "share", share: share.id, ...change };
     const made = await ask("POST", "/api/approvals", { body: { what, ...withReason(reason) } });
-    setReason("");
+    forget();
     // Nobody else could answer: it is done.
     if (made.state === "approved") return await onSet();
-    set.forget();
     setAsked(made.id);
   });
-  const needsSecond = set.error !== null && asProblem(set.error).code === "approval_required";
   const shown = [...new Set([...models, ...Object.keys({ ...share.guarantee, ...share.limit })])];
-  const write = (of: "guarantee" | "limit", model: string, text: string) => {
+  const write = (next: ShareDraft) => {
     set.forget();
+    request.forget();
+    setNeedsSecond(false);
     setAsked(null);
-    setDraft({ ...draft, [of]: { ...draft[of], [model]: text } });
+    setWritten(next);
   };
   return (
     <form
@@ -70,7 +84,9 @@ export function ShareForm({
               step={1}
               placeholder="none"
               value={draft[of][model] ?? ""}
-              onChange={({ target }) => write(of, model, target.value)}
+              onChange={({ target }) =>
+                write({ ...draft, [of]: { ...draft[of], [model]: target.value } })
+              }
             />
           </Field>
         )),
@@ -83,11 +99,7 @@ export function ShareForm({
           max={1_000}
           step="any"
           value={draft.weight}
-          onChange={({ target }) => {
-            set.forget();
-            setAsked(null);
-            setDraft({ ...draft, weight: target.value });
-          }}
+          onChange={({ target }) => write({ ...draft, weight: target.value })}
         />
       </Field>
       {differences.length === 0 ? null : (
@@ -106,9 +118,8 @@ export function ShareForm({
           </p>
           <AskedReason value={reason} onChange={setReason} />
         </>
-      ) : set.error === null ? null : (
-        <Failure error={set.error} />
-      )}
+      ) : null}
+      {set.error === null ? null : <Failure error={set.error} />}
       {request.error === null ? null : <Failure error={request.error} />}
       {asked === null ? (
         <p>

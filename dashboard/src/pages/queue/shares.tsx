@@ -1,6 +1,5 @@
 import type { SharesReply, StandingShareReply } from "@resontech/contracts/http-shares";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { useMay } from "../../api/session.ts";
 import { Button } from "../../ui/button.tsx";
@@ -8,6 +7,7 @@ import { countOf } from "../../ui/count-of.ts";
 import { Failure } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { useKept } from "../../ui/use-kept.ts";
 import { shareBars, type ShareBar } from "./share-bars.ts";
 import { ShareForm } from "./share-form.tsx";
 import styles from "./queue.module.css";
@@ -74,7 +74,7 @@ function Share({
   onChanged: () => Promise<void>;
 }) {
   const maySet = useMay("share.set");
-  const [isOpen, setOpen] = useState(false);
+  const [isOpen, setOpen] = useKept(`rt-share-open-${share.id}`, false);
   const { id, kind, name, weight, queued } = share;
   const bars = shareBars(share, fleet);
   return (
