@@ -91,8 +91,8 @@ t.test("what waits stands in its order, with a sentence why", async (t) => {
   t.match(
     json.map((line) => JSON.parse(line) as object),
     [
-      { place: 1, id: first, state: "QUEUED", expectedStart: null, noStart: "no-end-stated" },
-      { place: 2, id: second, state: "QUEUED", waitingFor: String },
+      { place: 1, id: first, state: "QUEUED", expectedStart: String, noStart: null },
+      { place: 2, id: second, state: "QUEUED", waitingFor: String, noStart: "no-end-stated" },
     ],
   );
 
@@ -103,7 +103,7 @@ t.test("what waits stands in its order, with a sentence why", async (t) => {
   t.match(one.out, /^left out +2 busy$/m);
   t.match(
     one.out,
-    /^HELD BY +CLASS +WORKERS +FOR +ENDS BY ITSELF\n\S+ +train +2 cpu +.*states no end/m,
+    /^HELD BY +CLASS +WORKERS +FOR +ENDS BY ITSELF\n\S+ +train +2 cpu +.*lets go now/m,
   );
   t.match(JSON.parse((await run("queue", second, "--json")).out), {
     ...{ id: second, state: "QUEUED", placed: null },

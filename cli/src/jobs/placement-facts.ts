@@ -32,13 +32,15 @@ export function placementFacts(
 export const HOLDER_HEAD = ["HELD BY", "CLASS", "WORKERS", "FOR", "ENDS BY ITSELF"];
 
 export function holderRows(holders: readonly WorkerHolderReply[], now: number): string[][] {
-  return holders.map(({ project, jobClass, workers, since, endsBy }) => [
+  return holders.map(({ project, jobClass, workers, since, endsBy, isLeaving }) => [
     ...[project?.name ?? "another project", jobClass ?? "", amountWords(workers) ?? ""],
     ...[
       age(since, now),
-      endsBy === null
-        ? "states no end"
-        : `in ${age(new Date(now).toISOString(), Date.parse(endsBy))} at the latest`,
+      isLeaving
+        ? "lets go now"
+        : endsBy === null
+          ? "states no end"
+          : `in ${age(new Date(now).toISOString(), Date.parse(endsBy))} at the latest`,
     ],
   ]);
 }

@@ -52,18 +52,21 @@ t.test("a job that holds workers is told where, and why there", async (t) => {
 });
 
 t.test("who holds workers is told with when it ends by itself", async (t) => {
-  const holder = { jobClass: "train", workers: { cpu: 2 }, since: "2026-11-30T11:00:00.000Z" };
+  const since = "2026-11-30T11:00:00.000Z";
+  const holder = { workers: { cpu: 2 }, since, isLeaving: false };
   t.same(
     holderRows(
       [
         { ...holder, jobClass: "train", project: LUNG, endsBy: "2026-11-30T12:10:00.000Z" },
         { ...holder, jobClass: null, project: null, endsBy: null },
+        { ...holder, jobClass: "train", project: LUNG, endsBy: null, isLeaving: true },
       ],
       NOW,
     ),
     [
       ["lung", "train", "2 cpu", "1 h", "in 10 min at the latest"],
       ["another project", "", "2 cpu", "1 h", "states no end"],
+      ["lung", "train", "2 cpu", "1 h", "lets go now"],
     ],
   );
 });

@@ -52,6 +52,8 @@ export const WorkerHolderReply = Type.Object(
     since: Instant,
     /** When it ends by itself at the latest; null where it states no time. */
     endsBy: Nullable(Instant),
+    /** It was asked to go, and lets go now. */
+    isLeaving: Type.Boolean(),
   },
   closed,
 );

@@ -21,8 +21,10 @@ const COLUMNS: Column<WorkerHolderReply>[] = [
   {
     title: "Ends by itself",
     narrow: "below",
-    of: ({ endsBy }) =>
-      endsBy === null ? (
+    of: ({ endsBy, isLeaving }) =>
+      isLeaving ? (
+        "Lets go now"
+      ) : endsBy === null ? (
         "States no end"
       ) : (
         <>

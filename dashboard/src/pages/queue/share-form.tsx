@@ -64,7 +64,7 @@ export function ShareForm({
   };
   return (
     <form
-      aria-label={`Share of ${share.name}`}
+      aria-label={`Share of ${share.name}, ${share.id}`}
       onSubmit={(event) => {
         event.preventDefault();
         if (needsSecond) request.run();

@@ -88,12 +88,13 @@ function Share({
             ...(queued === 0 ? [] : [`${countOf(queued, "job")} waiting`]),
           ].join(" · ")}
         </span>
+        {id === null ? null : <code className={styles["quiet"]}>{id}</code>}
         {maySet && id !== null ? (
           <span className={styles["act"]}>
             <Button
               look="quiet"
               aria-expanded={isOpen}
-              aria-label={`Change the share of ${name}`}
+              aria-label={`Change the share of ${name}, ${id}`}
               onPress={() => setOpen(!isOpen)}
             >
               Change

@@ -1,7 +1,7 @@
 import type { QueuedJob } from "@resontech/contracts/http-queue";
 import { Link } from "wouter";
 import { useMay } from "../../api/session.ts";
-import { Ago } from "../../ui/instant.tsx";
+import { Lasted } from "../../ui/instant.tsx";
 import { LinkButton } from "../../ui/link-button.tsx";
 import { startSentence } from "../../ui/start-sentence.ts";
 import { type Column, Table } from "../../ui/table.tsx";
@@ -31,7 +31,7 @@ const COLUMNS: Column<QueuedJob>[] = [
   {
     title: "Waits",
     narrow: "below",
-    of: ({ since }) => <Ago at={since} />,
+    of: ({ since }) => <Lasted from={since} to={null} />,
     by: ({ since }) => since,
   },
   { title: "For", of: ({ waitingFor }) => waitingSentence(waitingFor) ?? "" },

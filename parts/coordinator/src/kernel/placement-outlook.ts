@@ -13,6 +13,8 @@ export type Outlook = {
   at: number;
   snapshot: Snapshot;
   running: RunningGang[];
+  /** Those that hold workers still, and were asked to go. */
+  leaving: RunningGang[];
   starts: Map<string, ExpectedStart>;
 };
 
@@ -20,13 +22,13 @@ export type Outlook = {
 export class PlacementOutlook {
   readonly #clock: Clock;
   readonly #snapshots: Pick<PlacementSnapshots, "read">;
-  readonly #sharing: Pick<SharingSnapshots, "running">;
+  readonly #sharing: Pick<SharingSnapshots, "running" | "leaving">;
   #last: Outlook | null = null;
 
   constructor(
     clock: Clock,
     snapshots: Pick<PlacementSnapshots, "read">,
-    sharing: Pick<SharingSnapshots, "running">,
+    sharing: Pick<SharingSnapshots, "running" | "leaving">,
   ) {
     this.#clock = clock;
     this.#snapshots = snapshots;
@@ -41,7 +43,8 @@ export class PlacementOutlook {
       if (waits === undefined || last.snapshot.gangs.some(({ job }) => job === waits)) return last;
     const snapshot = this.#snapshots.read();
     const running = this.#sharing.running();
-    this.#last = { at, snapshot, running, starts: expectedStarts(snapshot, running, at) };
+    const starts = expectedStarts(snapshot, running, at);
+    this.#last = { at, snapshot, running, leaving: this.#sharing.leaving(), starts };
     return this.#last;
   }
 }

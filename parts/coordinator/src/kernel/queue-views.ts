@@ -31,6 +31,8 @@ export type WorkerHolder = {
   workers: Amounts;
   since: number;
   endsAt: number | null;
+  /** It was asked to go. */
+  isLeaving: boolean;
 };
 
 /** @property ahead jobs that come before it, by project, the first first */
@@ -89,7 +91,7 @@ export class QueueViews {
   /** Who holds the workers now, the oldest first. */
   holders(): WorkerHolder[] {
     const outlook = this.#outlook.read();
-    return outlook.running
+    return [...outlook.running, ...outlook.leaving]
       .map((gang) => holderOf(gang, outlook))
       .toSorted((a, b) => a.since - b.since);
   }
@@ -97,7 +99,7 @@ export class QueueViews {
   /** Why the job waits; null where it waits for no workers. */
   waits(jobId: string): WaitView | null {
     const outlook = this.#outlook.read(jobId);
-    const why = whyWaiting(outlook.snapshot, outlook.running, jobId);
+    const why = whyWaiting(outlook.snapshot, outlook, jobId);
     if (why === null) return null;
     const { ahead, holders, ...rest } = why;
     const projects = new Map(outlook.snapshot.gangs.map(({ job, project }) => [job, project]));
@@ -124,13 +126,12 @@ export class QueueViews {
   }
 }
 
-function holderOf(
-  { project, priority, workers, startedAt, endsAt }: RunningGang,
-  { snapshot }: Outlook,
-): WorkerHolder {
+function holderOf(gang: RunningGang, { snapshot, leaving }: Outlook): WorkerHolder {
+  const { project, priority, workers, startedAt, endsAt } = gang;
   const held = new Set(workers);
   return {
     ...{ project, jobClass: classOfPriority(priority), since: startedAt, endsAt },
     workers: amountsOf(snapshot.workers.filter(({ id }) => held.has(id))),
+    isLeaving: leaving.includes(gang),
   };
 }

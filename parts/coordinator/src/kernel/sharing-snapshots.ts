@@ -23,6 +23,8 @@ type GangRow = {
   preempted_at: string | null;
 };
 
+const LEAVING = "jobs.state IN ('PREEMPTING', 'STOPPING')";
+
 /** What was used is looked up so often; a plan in between has what was known then. */
 const USE_AGE_MS = 60_000;
 
@@ -32,6 +34,7 @@ export class SharingSnapshots {
   readonly #workloads: Workloads;
   readonly #shares: ShareTable;
   readonly #gangs;
+  readonly #leaving;
   readonly #kept;
   #used: { at: number; amounts: Map<string, Amounts> } | null = null;
 
@@ -39,15 +42,17 @@ export class SharingSnapshots {
     this.#shares = shares;
     this.#clock = clock;
     this.#workloads = workloads;
-    this.#gangs = db.prepare<[], GangRow>(
-      `SELECT jobs.id AS job, members.attempt_id AS attempt, jobs.project_id AS project, jobs.kind, jobs.state, jobs.desired, jobs.expires_at, jobs.time_limit_ms, jobs.ran_ms,
+    const gangs = (
+      states: string,
+    ) => `SELECT jobs.id AS job, members.attempt_id AS attempt, jobs.project_id AS project, jobs.kind, jobs.state, jobs.desired, jobs.expires_at, jobs.time_limit_ms, jobs.ran_ms,
          json_group_array(leases.worker_id) AS workers, min(leases.acquired_at) AS started_at,
          (SELECT max(committed_at) FROM checkpoints WHERE checkpoints.job_id = jobs.id) AS committed_at,
          (SELECT json_group_array(decided_at) FROM preemptions WHERE victim_job = jobs.id) AS preempted_at
        FROM leases JOIN members ON members.id = leases.member_id JOIN jobs ON jobs.id = leases.job_id
-       WHERE leases.released_at IS NULL AND jobs.state NOT IN ('PREEMPTING', 'STOPPING')
-       GROUP BY members.attempt_id ORDER BY members.attempt_id`,
-    );
+       WHERE leases.released_at IS NULL AND ${states}
+       GROUP BY members.attempt_id ORDER BY members.attempt_id`;
+    this.#gangs = db.prepare<[], GangRow>(gangs(`NOT ${LEAVING}`));
+    this.#leaving = db.prepare<[], GangRow>(gangs(LEAVING));
     this.#kept = db.prepare<[number], { job: string; workers: string }>(
       `SELECT DISTINCT preemptions.job_id AS job, workers FROM preemptions JOIN jobs ON jobs.id = preemptions.job_id AND jobs.state = 'QUEUED'
        WHERE kept_until > ? ORDER BY preemptions.id`,
@@ -70,6 +75,12 @@ export class SharingSnapshots {
   running(): RunningGang[] {
     const now = this.#clock.now();
     return this.#gangs.all().map((row) => this.#gang(row, now));
+  }
+
+  /** All that hold workers still, and were asked to go. */
+  leaving(): RunningGang[] {
+    const now = this.#clock.now();
+    return this.#leaving.all().map((row) => this.#gang(row, now));
   }
 
   /** Workers that were taken back, by id, with the job that each is kept for. */

@@ -144,11 +144,11 @@ function startReply(start: ExpectedStart | null): {
 }
 
 function holderReply(
-  { project, jobClass, workers, since, endsAt }: WorkerHolder,
+  { project, jobClass, workers, since, endsAt, isLeaving }: WorkerHolder,
   seen: SeenProject,
 ): WorkerHolderReply {
   return {
     ...{ project: seen(project), jobClass, workers: { ...workers } },
-    ...{ since: instant(since), endsBy: instantOrNull(endsAt) },
+    ...{ since: instant(since), endsBy: instantOrNull(endsAt), isLeaving },
   };
 }

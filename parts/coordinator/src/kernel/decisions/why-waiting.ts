@@ -26,10 +26,14 @@ export type WhyWaiting = {
   holders: RunningGang[];
 };
 
-/** @param running all that hold workers, whether shares are set or not @returns null where the job waits for no workers */
+/**
+ * @param running all that hold workers, whether shares are set or not
+ * @param leaving those that hold some still, and were asked to go
+ * @returns null where the job waits for no workers
+ */
 export function whyWaiting(
   snapshot: Snapshot,
-  running: readonly RunningGang[],
+  { running, leaving = [] }: { running: readonly RunningGang[]; leaving?: readonly RunningGang[] },
   job: string,
 ): WhyWaiting | null {
   const gang = snapshot.gangs.find((one) => one.job === job && !one.isFurther);
@@ -68,7 +72,7 @@ export function whyWaiting(
         ? "within"
         : "beyond",
     ahead: turnsBefore(snapshot, job),
-    holders: running.filter((one) => one.workers.some((id) => serving.has(id))),
+    holders: [...running, ...leaving].filter((one) => one.workers.some((id) => serving.has(id))),
   };
 }
 

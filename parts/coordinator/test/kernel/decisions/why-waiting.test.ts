@@ -56,7 +56,7 @@ t.test("each filter is told with its workers, and who holds one that would do", 
   ];
   const running = [runs("j1", "a", ["w1", "w2"]), runs("j2", "b", ["w3"])];
   const waits = [gang("j3", "b", { selection: cpus, size: 2 }), gang("j4", "a", { size: 9 })];
-  const why = whyWaiting(snapshot(waits, workers, running), running, "j3");
+  const why = whyWaiting(snapshot(waits, workers, running), { running }, "j3");
   t.match(why, { needs: 2, workers: 5, serving: 3, fitNow: 1, limit: null, guarantee: "unset" });
   t.same(why?.excluded, [
     { why: "busy", workers: 2 },
@@ -67,15 +67,19 @@ t.test("each filter is told with its workers, and who holds one that would do", 
     ["j1"],
   );
   t.same(why?.ahead, []);
-  t.same(whyWaiting(snapshot(waits, workers, running), running, "j4")?.ahead, ["j3"]);
-  t.equal(whyWaiting(snapshot(waits, workers, running), running, "j1"), null, "it runs");
+  t.same(whyWaiting(snapshot(waits, workers, running), { running }, "j4")?.ahead, ["j3"]);
+  t.equal(whyWaiting(snapshot(waits, workers, running), { running }, "j1"), null, "it runs");
 });
 
 t.test("the limit and the guarantee that bind are told", async (t) => {
   const workers = [worker("w1", "cpu", false), worker("w2"), worker("w3")];
   const running = [runs("j1", "a", ["w1"])];
   const told = (project: string, size: number, shares: Share[]) =>
-    whyWaiting(snapshot([gang("j2", project, { size })], workers, running, shares), running, "j2");
+    whyWaiting(
+      snapshot([gang("j2", project, { size })], workers, running, shares),
+      { running },
+      "j2",
+    );
   const limited = [share("a", { limit: { cpu: 1 } }), share("b", { guarantee: { cpu: 2 } })];
   t.same(told("a", 1, limited)?.limit, {
     ...{ share: "a", model: "cpu", limit: 1, held: 1, isAlone: false },
