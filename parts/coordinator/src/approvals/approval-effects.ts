@@ -29,7 +29,7 @@ export type ApprovalEffectsDeps = {
   sessions: Pick<Sessions, "endAllIn">;
   policies: ChangedPolicies;
   kernel: Pick<Kernel, "job" | "outputs">;
-  shares: Pick<ShareChanges, "require" | "apply">;
+  shares: Pick<ShareChanges, "find" | "require" | "apply">;
   now: () => number;
 };
 type PerformedApproval = Pick<Approval, "id" | "what" | "requesterId"> & {
@@ -74,6 +74,9 @@ export class ApprovalEffects {
   /** Of what the request is; null where it concerns the whole appliance. */
   projectOf(what: Requested): string | null {
     if (what.kind === "quota") return what.projectId;
+    // Its leads see what is asked for of their guarantee.
+    if (what.kind === "share")
+      return this.#deps.shares.find(what.share)?.kind === "project" ? what.share : null;
     return what.kind === "export" ? (this.#deps.kernel.job(what.jobId)?.projectId ?? null) : null;
   }
 
