@@ -7,6 +7,7 @@ import { projectFilter, projectIdOf } from "../chosen-project.ts";
 import { printable } from "../printable.ts";
 import { settingsFrom } from "../settings.ts";
 import { toldWithUnits } from "../size.ts";
+import { wrapped } from "../wrapped.ts";
 import { findJob } from "./find-job.ts";
 import { HOLDER_HEAD, holderRows, placementFacts } from "./placement-facts.ts";
 import { readJobs } from "./read-jobs.ts";
@@ -71,8 +72,11 @@ export function addQueueCommand(program: Command, { say, table }: Shell): void {
     const placement = await getJson(settings, path, { params: { id } });
     if (json) return void process.stdout.write(`${JSON.stringify(placement)}\n`);
     const now = Date.now();
+    const columns = process.stdout.isTTY ? process.stdout.columns : null;
     for (const [name, text] of placementFacts(placement, now))
-      process.stdout.write(`${name.padEnd(FACTS_AT - 1)} ${printable(text)}\n`);
+      process.stdout.write(
+        `${wrapped(`${name.padEnd(FACTS_AT - 1)} ${printable(text)}`, columns, FACTS_AT)}\n`,
+      );
     const holders = placement.wait?.holders ?? [];
     if (holders.length === 0) return;
     process.stdout.write("\n");

@@ -238,11 +238,11 @@ t.test(
     };
     t.match(await mine(), { guarantee: { cpu: 3, h100: 1 } }, "as it was until somebody agrees");
     t.match(
-    (await lena.ask("GET", "/api/approvals")).body,
-    [{ id: asked.body["id"] }],
-    "a lead sees what is asked for of the own guarantee",
-  );
-  const answer = `/api/approvals/${String(asked.body["id"])}/approve`;
+      (await lena.ask("GET", "/api/approvals")).body,
+      [{ id: asked.body["id"] }],
+      "a lead sees what is asked for of the own guarantee",
+    );
+    const answer = `/api/approvals/${String(asked.body["id"])}/approve`;
     t.match(await admin("POST", answer, {}), { status: 403 });
     t.match(await officer("POST", answer, {}), { status: 200, body: { state: "approved" } });
     t.same((await mine())?.guarantee, { cpu: 1 });
