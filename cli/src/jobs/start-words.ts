@@ -5,7 +5,7 @@ import { age } from "../age.ts";
 const NO_START: Record<NonNullable<QueuedJob["noStart"]>, string> = {
   "no-end-stated": "unknown: a job before it states no time limit",
   "far-off": "far off",
-  "never-fits": "never, as the fleet is",
+  "never-fits": "never, as fleet and limits are",
 };
 
 /** @param job as the queue has it; undefined of one that is held or has just started */

@@ -7,7 +7,7 @@ import { IdParam, Instant } from "./http-common.ts";
 
 export const QueueQuery = Type.Object({ project: Type.Optional(IdParam) }, closed);
 
-/** Why there is no time: somebody who holds workers states no end, too many end before, or the job would not fit if all were free. */
+/** Why there is no time: somebody who holds workers states no end, too many end before, or the job would not fit if all were free and within its limits. */
 export const NO_START_REASONS = ["no-end-stated", "far-off", "never-fits"] as const;
 
 export const QueuedJob = Type.Object(

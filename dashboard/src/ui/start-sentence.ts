@@ -5,7 +5,7 @@ import { duration } from "./instants.ts";
 const NO_START: Record<NonNullable<QueuedJob["noStart"]>, string> = {
   "no-end-stated": "Unknown: a job before it states no time limit",
   "far-off": "Far off",
-  "never-fits": "Never, as the fleet is",
+  "never-fits": "Never, as fleet and limits are",
 };
 
 /** `In 30 min`; empty of one that is held. */

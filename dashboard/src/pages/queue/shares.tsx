@@ -140,7 +140,7 @@ function Bar({ bar: { model, parts, limit, words } }: { bar: ShareBar }) {
           />
         ))}
         {limit === null ? null : (
-          <rect data-part="limit" x={`${Math.min(99.5, limit * 100)}%`} width="2" height="12" />
+          <rect data-part="limit" x={`${Math.min(99, limit * 100)}%`} width="4" height="12" />
         )}
       </svg>
     </div>
@@ -163,8 +163,8 @@ function Legend() {
           <svg width="12" height="12" aria-hidden="true" className={styles["bar"]}>
             <rect
               data-part={part}
-              x={part === "limit" ? 5 : 0}
-              width={part === "limit" ? 2 : 12}
+              x={part === "limit" ? 4 : 0}
+              width={part === "limit" ? 4 : 12}
               height="12"
             />
           </svg>{" "}

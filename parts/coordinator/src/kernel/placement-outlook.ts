@@ -7,6 +7,8 @@ import type { SharingSnapshots } from "./sharing-snapshots.ts";
 
 /** How long what was expected is told again: each look plans as often as jobs end. */
 const AGE_MS = 10_000;
+/** A list is made anew so often at most, however many jobs come. */
+const NEW_MS = 1_000;
 
 /** What waits, what holds workers, and when each is expected to start, as of one moment. */
 export type Outlook = {
@@ -35,16 +37,21 @@ export class PlacementOutlook {
     this.#sharing = sharing;
   }
 
-  /** @param waits a job that waits */
-  read(waits?: string): Outlook {
+  /** @param waiting jobs that wait; of one alone what is told is never older than the job */
+  read(waiting: readonly string[] = []): Outlook {
     const at = this.#clock.now();
     const last = this.#last;
-    if (last !== null && Math.abs(at - last.at) <= AGE_MS)
-      if (waits === undefined || last.snapshot.gangs.some(({ job }) => job === waits)) return last;
+    const age = last === null ? Infinity : Math.abs(at - last.at);
+    const isNew = age <= NEW_MS && waiting.length !== 1;
+    if (last !== null && (isNew || (age <= AGE_MS && knowsAll(last, waiting)))) return last;
     const snapshot = this.#snapshots.read();
     const running = this.#sharing.running();
     const starts = expectedStarts(snapshot, running, at);
     this.#last = { at, snapshot, running, leaving: this.#sharing.leaving(), starts };
     return this.#last;
   }
+}
+
+function knowsAll({ starts }: Outlook, jobs: readonly string[]): boolean {
+  return jobs.every((job) => starts.has(job));
 }

@@ -78,7 +78,9 @@ export class QueueViews {
          ORDER BY sequence`,
       )
       .all(...values, ...(project === undefined ? [] : [project]));
-    const { starts } = this.#outlook.read();
+    const { starts } = this.#outlook.read(
+      rows.flatMap(({ id, state }) => (state === "QUEUED" ? [id] : [])),
+    );
     const views = rows.map(({ state, ...row }) => ({
       ...row,
       isHeld: state === "HELD",
@@ -98,7 +100,7 @@ export class QueueViews {
 
   /** Why the job waits; null where it waits for no workers. */
   waits(jobId: string): WaitView | null {
-    const outlook = this.#outlook.read(jobId);
+    const outlook = this.#outlook.read([jobId]);
     const why = whyWaiting(outlook.snapshot, outlook, jobId);
     if (why === null) return null;
     const { ahead, holders, ...rest } = why;

@@ -51,6 +51,13 @@ t.test("a job that waits is told when who holds its workers must have ended", as
     ...{ name: "next", projectId: "project-a", isHeld: false },
     waitingFor: /^needs 1 workers; 0 of 1 would do now/,
   });
+  world.nowMs += 2_000;
+  const late = await submit("late", 5);
+  t.same(
+    told().find(([id]) => id === late),
+    [late, "no-end-stated"],
+    "what has come since is told as well",
+  );
 });
 
 t.test("one job that waits is told all of it; one that is placed, why there", async (t) => {

@@ -10,7 +10,7 @@ const MOST_MOMENTS = 64;
 /** How long who makes way may take. */
 const MAKES_WAY_MS = 120_000;
 
-/** Why there is no time: who holds the workers states no end, too many end before, or the gang would not fit if all were free. */
+/** Why there is no time: who holds the workers states no end, too many end before, or the gang would not fit if all were free, or is over a limit alone. */
 export type ExpectedStart =
   | { at: number }
   | { at: null; why: "no-end-stated" | "far-off" | "never-fits" };
@@ -72,7 +72,10 @@ export function expectedStarts(
   }
   const empty = snapshot.workers.map((worker) => ({ ...worker, isFree: true, keptFor: null }));
   for (const gang of gangs) {
-    const alone = plan({ gangs: [gang], nodes: snapshot.nodes, workers: empty });
+    const { nodes, sharing } = snapshot;
+    // Nobody else holds anything: what binds now binds always.
+    const limits = sharing === undefined ? {} : { sharing: { ...sharing, running: [] } };
+    const alone = plan({ gangs: [gang], nodes, workers: empty, ...limits });
     const why = knowsNoEnd ? "no-end-stated" : "far-off";
     found.set(gang.job, { at: null, why: alone.placements.length === 0 ? "never-fits" : why });
   }

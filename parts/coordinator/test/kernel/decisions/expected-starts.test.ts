@@ -6,6 +6,7 @@ import type {
   WaitingGang,
 } from "../../../src/kernel/decisions/placement-facts.ts";
 import type { Snapshot } from "../../../src/kernel/decisions/placement.ts";
+import type { Share } from "../../../src/kernel/decisions/shares.ts";
 
 const MINUTE = 60_000;
 const NOW = 1_000 * MINUTE;
@@ -31,6 +32,7 @@ const on = (
   gangs: WaitingGang[],
   running: RunningGang[],
   lettingGo: readonly string[] = [],
+  shares?: readonly Share[],
 ) => {
   const held = new Set(running.flatMap(({ workers }) => workers));
   const snapshot: Snapshot = {
@@ -45,6 +47,7 @@ const on = (
       },
       ...{ isHealthy: true, isFree: !held.has(`a-${n}`) && !lettingGo.includes(`a-${n}`) },
     })),
+    ...(shares === undefined ? {} : { sharing: { now: NOW, shares, used: new Map(), running } }),
   };
   return Object.fromEntries(
     [...expectedStarts(snapshot, running, NOW)].map(([job, start]) => [
@@ -84,3 +87,9 @@ t.test(
     t.same(on(2, [gang("j1", 5)], [holds("r1", [0], null)], ["a-1"]), { j1: 2 });
   },
 );
+
+t.test("what alone is over a limit never starts; what waits for its limit does", async (t) => {
+  const shares = [{ id: "p", parent: null, guarantee: {}, limit: { cpu: 1 }, weight: 1 }];
+  const gangs = [gang("j1", 5, 2), gang("j2", 5)];
+  t.same(on(3, gangs, [holds("r1", [0], 10)], [], shares), { j1: "never-fits", j2: 10 });
+});
