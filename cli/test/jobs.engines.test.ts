@@ -111,6 +111,18 @@ t.test("what waits stands in its order, with a sentence why", async (t) => {
   });
   t.match(await run("queue", "job-0000000000000000"), { code: 1, said: /not_found/ });
 
+  // A limit binds whoever waits, and refuses who alone is more.
+  await running.control("share-set", { id: user.project, limit: { cpu: 1 } });
+  await upload(running.s3, user.bucketAlias, "wide", goodFiles());
+  t.match(await running.request("POST", "/api/tasks", key, goodBody("wide")), {
+    status: 403,
+    body: {
+      code: "share_limit_exceeded",
+      message: /needs 2 workers; .* may hold at most 1 of cpu$/,
+    },
+  });
+  await running.control("share-set", { id: user.project, limit: {} });
+
   await run("jobs", "cancel", first);
   t.match(await run("queue"), { code: 0, out: new RegExp(`1 +${second} `) });
   await run("jobs", "cancel", second);

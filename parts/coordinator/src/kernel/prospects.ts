@@ -2,6 +2,7 @@ import type { Clock } from "./clock.ts";
 import type { Snapshot } from "./decisions/placement.ts";
 import {
   lastingFleet,
+  limitingShares,
   limitPassedAlone,
   shapeOf,
   whyNeverStarting,
@@ -15,8 +16,8 @@ import type { ShareTable } from "./share-table.ts";
 const AGE_MS = 10_000;
 
 type Fleet = Pick<Snapshot, "nodes" | "workers">;
-/** @property starting shapes of jobs that could start on the fleet */
-type Known = { at: number; fleet: Fleet; starting: Set<string> };
+/** @property starting shapes of jobs that could start on the fleet @property within shapes with the limits that they don't pass alone */
+type Known = { at: number; fleet: Fleet; starting: Set<string>; within: Set<string> };
 
 /** Whether a new job can start at all, as the fleet and the limits are today. */
 export class Prospects {
@@ -54,11 +55,19 @@ export class Prospects {
 
   #requireWithinLimits(job: JobRow): void {
     const shares = this.#shares.all();
-    if (shares.every(({ limit }) => Object.keys(limit).length === 0)) return;
+    const limiting = limitingShares(shares, job.project_id);
+    if (limiting.length === 0) return;
+    const known = this.#known();
+    const shape = shapeOf(this.#snapshots.gangOf(job, known.fleet));
+    const key = JSON.stringify([shape, limiting.map(({ id, limit }) => [id, limit])]);
+    if (known.within.has(key)) return;
     const fleet = this.#snapshots.fleet();
     const gang = this.#snapshots.gangOf(job, fleet);
-    const passed = limitPassedAlone(fleet, gang, shares);
-    if (passed === null) return;
+    const passed = limitPassedAlone(fleet, gang, limiting);
+    if (passed === null) {
+      known.within.add(key);
+      return;
+    }
     const name = shares.find(({ id }) => id === passed.share)?.name ?? passed.share;
     throw new ShareLimitExceeded({ ...passed, name, needs: gang.size });
   }
@@ -66,7 +75,7 @@ export class Prospects {
   #known(): Known {
     const at = this.#clock.now();
     if (this.#last === null || Math.abs(at - this.#last.at) > AGE_MS)
-      this.#last = { at, fleet: this.#snapshots.fleet(), starting: new Set() };
+      this.#last = { at, fleet: this.#snapshots.fleet(), starting: new Set(), within: new Set() };
     return this.#last;
   }
 }

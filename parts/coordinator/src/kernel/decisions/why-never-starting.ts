@@ -32,37 +32,48 @@ export function shapeOf({
 /** A limit that a gang alone would pass, whichever workers it got. */
 export type PassedLimit = { share: string; model: string; limit: number };
 
-/** @returns null where some workers would do within the limits, or none would do at all */
+/**
+ * @param limiting the project and all above it, as {@link limitingShares} has them
+ * @returns null where some workers would do within the limits, or none would do at all
+ */
 export function limitPassedAlone(
   { nodes, workers }: Fleet,
   gang: WaitingGang,
-  shares: readonly Share[],
+  limiting: readonly Share[],
 ): PassedLimit | null {
   const judged = new PlacementFleet(nodes, workers).judge(gang);
   const models = new Set(
     judged.flatMap(({ worker, never }) => (never === null ? [worker.model] : [])),
   );
-  const limits = [...models].map((model) => lowestLimit(shares, gang.project, model));
+  const limits = [...models].map((model) => lowestLimit(limiting, model));
   if (limits.length === 0 || limits.some((limit) => limit === null)) return null;
   const passed = limits as PassedLimit[];
   const most = passed.reduce((sum, { limit }) => sum + limit, 0);
   return gang.size <= most ? null : passed.toSorted((a, b) => b.limit - a.limit)[0]!;
 }
 
-/** Of the project and all that stands above it; null where none of them limits the model. */
-function lowestLimit(shares: readonly Share[], project: string, model: string): PassedLimit | null {
+/** From the project up, those that limit anything. */
+export function limitingShares(shares: readonly Share[], project: string): Share[] {
   const byId = new Map(shares.map((share) => [share.id, share]));
-  let lowest: PassedLimit | null = null;
-  const seen = new Set<string>();
+  const path = new Set<Share>();
   for (
     let share = byId.get(project);
-    share !== undefined && !seen.has(share.id);
+    share !== undefined && !path.has(share);
     share = share.parent === null ? undefined : byId.get(share.parent)
-  ) {
-    seen.add(share.id);
-    const limit = share.limit[model];
-    if (limit !== undefined && (lowest === null || limit < lowest.limit))
-      lowest = { share: share.id, model, limit };
-  }
-  return lowest;
+  )
+    path.add(share);
+  return [...path].filter(({ limit }) => Object.keys(limit).length > 0);
+}
+
+/** Null where none of them limits the model. */
+function lowestLimit(shares: readonly Share[], model: string): PassedLimit | null {
+  return shares
+    .flatMap(({ id, limit }): PassedLimit[] => {
+      const most = limit[model];
+      return most === undefined ? [] : [{ share: id, model, limit: most }];
+    })
+    .reduce<PassedLimit | null>(
+      (lowest, one) => (lowest === null || one.limit < lowest.limit ? one : lowest),
+      null,
+    );
 }

@@ -9,6 +9,7 @@ import type { Snapshot } from "../../../src/kernel/decisions/placement.ts";
 import type { Share } from "../../../src/kernel/decisions/shares.ts";
 import { whyHere } from "../../../src/kernel/decisions/why-here.ts";
 import {
+  limitingShares,
   limitPassedAlone,
   whyNeverStarting,
 } from "../../../src/kernel/decisions/why-never-starting.ts";
@@ -102,7 +103,9 @@ t.test("what no wait mends is told, busy workers are not", async (t) => {
 t.test("a job alone is over a limit where all that would do is limited to less", async (t) => {
   const fleet = { nodes: [node], workers: [worker("w1"), worker("w2"), worker("w3", "l4")] };
   const passed = (size: number, shares: Share[], selection: WaitingGang["selection"] = cpus) =>
-    limitPassedAlone(fleet, gang("j1", "a", { size, selection }), shares);
+    limitPassedAlone(
+      ...([fleet, gang("j1", "a", { size, selection }), limitingShares(shares, "a")] as const),
+    );
   const own = [share("a", { limit: { cpu: 1 } })];
   t.same(passed(2, own), { share: "a", model: "cpu", limit: 1 });
   t.equal(passed(1, own), null);
