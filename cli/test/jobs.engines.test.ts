@@ -91,11 +91,37 @@ t.test("what waits stands in its order, with a sentence why", async (t) => {
   t.match(
     json.map((line) => JSON.parse(line) as object),
     [
-      // Who held the workers was asked to stop.
       { place: 1, id: first, state: "QUEUED", expectedStart: String, noStart: null },
-      { place: 2, id: second, state: "QUEUED", waitingFor: String },
+      { place: 2, id: second, state: "QUEUED", waitingFor: String, noStart: "no-end-stated" },
     ],
   );
+
+  const one = await run("queue", second);
+  t.match(one.out, /^starts +unknown: a job before it states no time limit$/m);
+  t.match(one.out, /^workers +takes 2; 2 of 2 would do when they are free$/m);
+  t.match(one.out, /^before it +1 job of \S+$/m);
+  t.match(one.out, /^left out +2 busy$/m);
+  t.match(
+    one.out,
+    /^HELD BY +CLASS +WORKERS +FOR +ENDS BY ITSELF\n\S+ +train +2 cpu +.*lets go now/m,
+  );
+  t.match(JSON.parse((await run("queue", second, "--json")).out), {
+    ...{ id: second, state: "QUEUED", placed: null },
+    wait: { needs: 2, excluded: [{ why: "busy", workers: 2 }], guarantee: "unset" },
+  });
+  t.match(await run("queue", "job-0000000000000000"), { code: 1, said: /not_found/ });
+
+  // A limit binds whoever waits, and refuses who alone is more.
+  await running.control("share-set", { id: user.project, limit: { cpu: 1 } });
+  await upload(running.s3, user.bucketAlias, "wide", goodFiles());
+  t.match(await running.request("POST", "/api/tasks", key, goodBody("wide")), {
+    status: 403,
+    body: {
+      code: "share_limit_exceeded",
+      message: /needs 2 workers; .* may hold at most 1 of cpu$/,
+    },
+  });
+  await running.control("share-set", { id: user.project, limit: {} });
 
   await run("jobs", "cancel", first);
   t.match(await run("queue"), { code: 0, out: new RegExp(`1 +${second} `) });

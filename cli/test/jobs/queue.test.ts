@@ -1,6 +1,7 @@
 import type { JobRow } from "@resontech/contracts/http-jobs";
 import t from "tap";
-import { inLine, startWords } from "../../src/jobs/queue.ts";
+import { inLine } from "../../src/jobs/queue.ts";
+import { startWords } from "../../src/jobs/start-words.ts";
 
 const job = (id: string, state: JobRow["state"]): JobRow => ({
   ...{ id, name: id, projectId: "p_1", owner: "ada", kind: "federation", state, since: "" },

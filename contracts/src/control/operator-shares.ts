@@ -2,19 +2,9 @@
 import { type Static, Type } from "typebox";
 import { closed } from "../closed.ts";
 import { IdParam } from "../http/http-common.ts";
+import { ShareAmounts, ShareBody, ShareWeight } from "../http/http-shares.ts";
 import { Nullable } from "../nullable.ts";
 import { operatorRoute } from "./operator-route.ts";
-
-const MAX_WORKERS = 1_000_000;
-/** What changes stands in one entry of the log. */
-const MOST_MODELS = 16;
-/** Workers by model, as `GET /api/gpu-catalog` names it, or `cpu`. */
-const Amounts = Type.Record(
-  Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,63}$" }),
-  Type.Integer({ minimum: 0, maximum: MAX_WORKERS }),
-  { maxProperties: MOST_MODELS, additionalProperties: false },
-);
-const Weight = Type.Number({ minimum: 0.01, maximum: 1_000 });
 
 /** @property used workers held on average, each hour half as much as the one that came a day later */
 export const ShareFacts = Type.Object(
@@ -23,10 +13,10 @@ export const ShareFacts = Type.Object(
     kind: Type.Enum(["organisation", "team", "project"]),
     name: Type.String(),
     parent: Nullable(Type.String()),
-    guarantee: Amounts,
-    limit: Amounts,
-    weight: Weight,
-    held: Amounts,
+    guarantee: ShareAmounts,
+    limit: ShareAmounts,
+    weight: ShareWeight,
+    held: ShareAmounts,
     used: Type.Record(Type.String(), Type.Number()),
   },
   closed,
@@ -42,14 +32,7 @@ export const SHARE_ROUTES = {
   "share-set": operatorRoute({
     ...{ method: "PUT", path: "/api/operator/shares/:id" },
     params: Type.Object({ id: IdParam }, closed),
-    body: Type.Object(
-      {
-        guarantee: Type.Optional(Amounts),
-        limit: Type.Optional(Amounts),
-        weight: Type.Optional(Weight),
-      },
-      closed,
-    ),
+    body: ShareBody,
     answer: ShareFacts,
   }),
 } as const;

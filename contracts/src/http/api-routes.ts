@@ -17,6 +17,7 @@ import type * as projects from "./http-projects.ts";
 import type * as queue from "./http-queue.ts";
 import type * as schedules from "./http-schedules.ts";
 import type * as serviceAccounts from "./http-service-accounts.ts";
+import type * as shares from "./http-shares.ts";
 import type * as storage from "./http-storage.ts";
 import type * as tasks from "./http-tasks.ts";
 import type * as use from "./http-use.ts";
@@ -68,6 +69,7 @@ export type ApiRoutes = {
     "/api/jobs/{id}/metrics": { asked: { params: { id: string } }; answer: jobs.JobMetricsReply };
     "/api/jobs/{id}/order": { asked: { params: { id: string } }; answer: jobs.JobOrderReply };
     "/api/jobs/{id}/parameters": { asked: { params: { id: string } }; answer: jobs.JobParametersReply };
+    "/api/jobs/{id}/placement": { asked: { params: { id: string } }; answer: queue.JobPlacementReply };
     "/api/jobs/{id}/use": { asked: { params: { id: string }; query?: Filled<use.UseQuery, "points"> }; answer: use.UseReply };
     "/api/keys": { asked: NoFields; answer: Array<identity.KeyReply> };
     "/api/me": { asked: NoFields; answer: identity.CallerReply };
@@ -85,11 +87,12 @@ export type ApiRoutes = {
     "/api/projects": { asked: NoFields; answer: Array<projects.ProjectReply> };
     "/api/projects/{id}/members": { asked: { params: { id: string } }; answer: Array<projects.MemberReply> };
     "/api/projects/{id}/service-accounts": { asked: { params: { id: string } }; answer: Array<serviceAccounts.ServiceAccountReply> };
-    "/api/queue": { asked: { query?: Static<typeof queue.QueueQuery> }; answer: Static<typeof queue.QueueReply> };
+    "/api/queue": { asked: { query?: Static<typeof queue.QueueQuery> }; answer: queue.QueueReply };
     "/api/reviews/access": { asked: NoFields; answer: access.AccessReply };
     "/api/schedules": { asked: { query?: Static<typeof queue.QueueQuery> }; answer: Static<typeof schedules.ScheduleListReply> };
     "/api/schedules/{id}/runs": { asked: { params: { id: string } }; answer: Static<typeof schedules.ScheduleRunsReply> };
     "/api/session": { asked: NoFields; answer: identity.SessionReply };
+    "/api/shares": { asked: NoFields; answer: shares.SharesReply };
     "/api/tasks/{id}": { asked: { params: { id: string } }; answer: tasks.TaskReply };
     "/api/tasks/{id}/outputs": { asked: { params: { id: string } }; answer: tasks.TaskOutputsReply };
     "/api/use": { asked: { query?: Filled<use.UseQuery, "points"> }; answer: use.UseReply };
@@ -142,6 +145,7 @@ export type ApiRoutes = {
     "/api/projects/{id}/exports": { asked: { params: { id: string }; body: Static<typeof projects.ExportsBody> }; answer: Static<typeof projects.ExportsBody> };
     "/api/projects/{id}/models": { asked: { params: { id: string }; body: Static<typeof projects.ModelsBody> }; answer: Static<typeof projects.ModelsBody> };
     "/api/schedules/{id}": { asked: { params: { id: string }; body: Static<typeof schedules.ScheduleChangeBody> }; answer: schedules.Schedule };
+    "/api/shares/{id}": { asked: { params: { id: string }; body: shares.ShareBody }; answer: shares.StandingShareReply };
   };
   PATCH: {
     "/api/users/storage/bucket/rotate-key": { asked: NoFields; answer: storage.RotatedKeyReply };

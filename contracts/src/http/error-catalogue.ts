@@ -339,6 +339,10 @@ export const ERROR_CATALOGUE = {
     status: 403,
     hint: "Delete objects that are no longer needed, or ask the operator for a larger quota.",
   },
+  share_limit_exceeded: {
+    status: 403,
+    hint: "Submit a job of fewer workers, or ask an administrator for a higher limit.",
+  },
 
   // 404, 405, 408, 409, 410, 411, 413, 415, 417, 429, 431
   not_found: {

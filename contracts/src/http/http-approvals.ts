@@ -5,6 +5,7 @@ import { Code, PlainId, Sha256Hex, ShardName } from "../audit/audit-event.ts";
 import { DisclosedSubjects } from "../audit/vault-control.ts";
 import { ImageDigest, ImageName } from "../image/own-image.ts";
 import { Instant } from "./http-common.ts";
+import { shareChange } from "./http-shares.ts";
 import { closed } from "../closed.ts";
 import { Nullable } from "../nullable.ts";
 
@@ -135,6 +136,11 @@ export const ImageAdmission = Type.Object(
   { kind: Type.Literal("image"), name: ImageName, digest: ImageDigest },
   closed,
 );
+/** Another guarantee, limit or weight of an organisation, a team or a project. What is left out stays. */
+export const ShareLowering = Type.Object(
+  { kind: Type.Literal("share"), share: UserId, ...shareChange },
+  closed,
+);
 export const Requested = Type.Union([
   RoleChange,
   SecondFactorReset,
@@ -147,6 +153,7 @@ export const Requested = Type.Union([
   AuditPolicyChange,
   OutputExport,
   ImageAdmission,
+  ShareLowering,
 ]);
 export type Requested = Static<typeof Requested>;
 export type ApprovalKind = Requested["kind"];

@@ -19,7 +19,7 @@ import { ProfilePage } from "../pages/profile/profile-page.tsx";
 import { StoragePage } from "../pages/storage/storage-page.tsx";
 import { useSession } from "../api/session.ts";
 import { ErrorBoundary } from "./error-boundary.tsx";
-import { LoadedCompare, LoadedSubmit } from "./loaded-pages.ts";
+import { LoadedCompare, LoadedQueue, LoadedSubmit } from "./loaded-pages.ts";
 import { NoSuchPage } from "./no-such-page.tsx";
 import { Shell } from "./shell.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
@@ -48,6 +48,7 @@ export function Dashboard() {
                 </Route>
                 <Route path="/nodes" component={NodesPage} />
                 <Route path="/nodes/:id">{({ id }) => <NodePage key={id} id={id} />}</Route>
+                <Route path="/queue" component={LoadedQueue} />
                 <Route path="/submit" component={LoadedSubmit} />
                 <Route path="/storage" component={StoragePage} />
                 <Route path="/keys" component={KeysPage} />

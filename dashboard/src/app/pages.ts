@@ -21,6 +21,10 @@ export const PAGES: readonly PageEntry[] = [
     group: "Work",
     actions: ["job.list"],
   },
+  {
+    ...{ path: "/queue", title: "Queue", icon: "queue", group: "Work" },
+    actions: ["job.state.list", "share.read"],
+  },
   { path: "/submit", title: "Submit", icon: "submit", group: "Work", actions: ["job.submit"] },
   { path: "/nodes", title: "Nodes", icon: "nodes", group: "Resources", actions: ["node.list"] },
   {

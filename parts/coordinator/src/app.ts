@@ -54,6 +54,7 @@ import { downloadRoutes, type DownloadRoutesDeps } from "./http/routes/downloads
 import { sshKeyRoutes } from "./http/routes/ssh-keys.ts";
 import { taskRoutes, type TaskRoutesDeps } from "./http/routes/tasks.ts";
 import { hostHistoryRoutes, type HostHistoryRoutesDeps } from "./http/routes/host-history.ts";
+import { shareRoutes, type ShareRoutesDeps } from "./http/routes/shares.ts";
 import { queueRoutes, type QueueRoutesDeps } from "./http/routes/queue.ts";
 import { scheduleRoutes, type ScheduleRoutesDeps } from "./http/routes/schedules.ts";
 import { useRoutes, type UseRoutesDeps } from "./http/routes/use.ts";
@@ -78,6 +79,7 @@ export type AppDeps = AuditDeps &
   JobRoutesDeps &
   QueueRoutesDeps &
   ScheduleRoutesDeps &
+  ShareRoutesDeps &
   UseRoutesDeps &
   HostHistoryRoutesDeps &
   LiveRoutesDeps &
@@ -181,6 +183,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(jobRoutes, deps);
   await app.register(queueRoutes, deps);
   await app.register(scheduleRoutes, deps);
+  await app.register(shareRoutes, deps);
   await app.register(useRoutes, deps);
   await app.register(hostHistoryRoutes, deps);
   await app.register(inferenceRoutes, deps);

@@ -55,6 +55,7 @@ import { NodeFiles } from "./nodes/node-files.ts";
 import { NodeViews } from "./nodes/node-views.ts";
 import { readConfig, readSecrets, readText, type Secrets } from "./read-config.ts";
 import { ScheduleRuns } from "./schedules/schedule-runs.ts";
+import { ShareChanges } from "./shares/share-changes.ts";
 import { type ObjectStore, S3ObjectStore } from "./storage/object-store.ts";
 import { S3Transport } from "./storage/s3-transport.ts";
 import { S3Users } from "./storage/s3-users.ts";
@@ -175,9 +176,13 @@ async function openParts(
   stack.defer(() => clearInterval(sweep));
   stack.use(new RightsRefresh(bucketKeys, logger));
 
+  const shareChanges = new ShareChanges(commit, core.shares);
   const identity = await openIdentity(
     config,
-    { read, commit, gate, record, now, kernel, feed: core.feed, bucketKeys, queue: core.queue },
+    {
+      ...{ read, commit, gate, record, now, kernel, feed: core.feed, bucketKeys },
+      ...{ shares: shareChanges, queue: core.queue },
+    },
     logger,
   );
   if (identity !== null) stack.use(identity);
@@ -258,7 +263,7 @@ async function openParts(
     workers: () => kernel.workersStats().workers,
     catalogue: () => kernel.catalogue(),
     watch,
-    ...{ deviceUses, queue: core.queue },
+    ...{ deviceUses, queue: core.queue, shares: core.shares, shareChanges },
     useCurves: new UseCurves(read, prometheus, now),
     hostHistory: new HostHistory(prometheus, hostFacts, now),
     runbooks: new Runbooks(

@@ -16,6 +16,7 @@ const OF_ADMINISTRATORS = ["/nodes", "/people", "/approvals", "/audit", "/applia
 const MOST_TABS = 400;
 const KEYBOARD_PATHS = [
   "/",
+  "/queue",
   "/inference",
   "/submit",
   "/submit?as=command",

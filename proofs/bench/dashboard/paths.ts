@@ -5,7 +5,17 @@ export const JOB_TABS = [
   ...(["rounds", "curves", "use", "gpu", "events", "logs", "files", "inputs"] as const),
 ] as const;
 export const PATHS = [
-  ...["/", "/jobs", "/inference", "/submit", "/nodes", "/nodes/rack00-00", "/storage", "/keys"],
+  ...[
+    "/",
+    "/jobs",
+    "/queue",
+    "/inference",
+    "/submit",
+    "/nodes",
+    "/nodes/rack00-00",
+    "/storage",
+    "/keys",
+  ],
   ...["/people", "/approvals", "/audit", "/appliance", "/no-such-page"],
   ...["/submit?as=command", "/submit?as=predictor", `/submit?again=${LONG_LOG_JOB}`],
   `/compare?jobs=${jobOfReason("user_exception")},${LONG_LOG_JOB}`,

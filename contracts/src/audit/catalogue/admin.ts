@@ -124,6 +124,8 @@ export const ADMIN_EVENTS = {
         limit: Type.Optional(Workers),
         /** In decimal digits. */
         weight: Type.Optional(Code),
+        /** Of one that takes workers from a guarantee. */
+        ...ByRequest,
       },
       closed,
     ),

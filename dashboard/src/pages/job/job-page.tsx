@@ -24,6 +24,7 @@ import { JobHead } from "./job-head.tsx";
 import { LazyLogs } from "./logs/lazy-logs.tsx";
 import { Rounds } from "./rounds.tsx";
 import { Use } from "./use.tsx";
+import { WaitPanel } from "./wait-panel.tsx";
 
 /** No part of the first load. */
 const Files = loadedComponent(async () => (await import("./files/files.tsx")).Files);
@@ -98,6 +99,7 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
   return (
     <>
       <JobHead job={job.data} />
+      {job.data.detail.state === "QUEUED" ? <WaitPanel id={id} /> : null}
       <Views
         label="Views of the job"
         selected={tab}

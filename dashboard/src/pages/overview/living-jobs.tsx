@@ -17,7 +17,14 @@ export function LivingJobs() {
   if (jobs.isPending) return <Skeleton />;
   if (jobs.isError) return <Failure error={jobs.error} retry={() => void jobs.refetch()} />;
   return (
-    <Panel title="Jobs that wait and run" aside={<Link href="/jobs">All jobs</Link>}>
+    <Panel
+      title="Jobs that wait and run"
+      aside={
+        <>
+          <Link href="/queue">When they start</Link> · <Link href="/jobs">All jobs</Link>
+        </>
+      }
+    >
       {jobs.data.jobs.length === 0 ? (
         <p>
           Nothing waits and nothing runs.{" "}

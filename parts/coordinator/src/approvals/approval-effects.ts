@@ -8,12 +8,14 @@ import type { GroupCommit } from "../db/group-commit.ts";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import type { AccountLinks } from "../identity/accounts/account-links.ts";
 import { setProjectQuota } from "../identity/bucket-store.ts";
+import type { ShareChange } from "../kernel/share-table.ts";
 import { projectName } from "../identity/project-store.ts";
 import { findPersonById } from "../identity/people-store.ts";
 import type { Sessions } from "../identity/sign-in/sessions.ts";
 import { PolicySetInvalid } from "../authorization/policy-files.ts";
 import { type ChangedPolicies, checkPolicies } from "../policy-trial/changed-policies.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import type { ShareChanges } from "../shares/share-changes.ts";
 import { grantExport } from "../storage/export-grants.ts";
 import type { Approval } from "./approval-store.ts";
 import { isSigned } from "./decisions/who-signs.ts";
@@ -27,6 +29,7 @@ export type ApprovalEffectsDeps = {
   sessions: Pick<Sessions, "endAllIn">;
   policies: ChangedPolicies;
   kernel: Pick<Kernel, "job" | "outputs">;
+  shares: Pick<ShareChanges, "find" | "require" | "apply">;
   now: () => number;
 };
 type PerformedApproval = Pick<Approval, "id" | "what" | "requesterId"> & {
@@ -61,6 +64,8 @@ export class ApprovalEffects {
         throw new ApiError("not_found", "there is no such project");
       return;
     }
+    if (what.kind === "share")
+      return this.#deps.shares.require(what.share, shareChangeOf(what), { mayLower: true });
     if (what.kind === "role") return this.#deps.roleChanges.require(what.userId, what, isBegun);
     if (findPersonById(read, what.userId) === null)
       throw new ApiError("not_found", "there is no such user");
@@ -69,6 +74,9 @@ export class ApprovalEffects {
   /** Of what the request is; null where it concerns the whole appliance. */
   projectOf(what: Requested): string | null {
     if (what.kind === "quota") return what.projectId;
+    // Its leads see what is asked for of their guarantee.
+    if (what.kind === "share")
+      return this.#deps.shares.find(what.share)?.kind === "project" ? what.share : null;
     return what.kind === "export" ? (this.#deps.kernel.job(what.jobId)?.projectId ?? null) : null;
   }
 
@@ -82,7 +90,7 @@ export class ApprovalEffects {
     { id, what, requesterId, isBegun }: PerformedApproval,
     settled: (db: WriteHandle) => void,
   ): Promise<void> {
-    const { commit, roleChanges, links, sessions, policies, now } = this.#deps;
+    const { commit, roleChanges, links, sessions, policies, shares, now } = this.#deps;
     this.require(what, isBegun);
     switch (what.kind) {
       case "role":
@@ -111,6 +119,11 @@ export class ApprovalEffects {
           settled(db);
         });
       }
+      case "share":
+        return await commit.run((db) => {
+          shares.apply(what.share, shareChangeOf(what), { mayLower: true });
+          settled(db);
+        });
       case "quota":
         return await commit.run((db) => {
           setProjectQuota(db, what.projectId, what.bytes);
@@ -136,6 +149,15 @@ export class ApprovalEffects {
       throw new ApiError("export_files_unknown", `${unknown.key} is no output of this job so`);
     return { bucket: job.bucket, files };
   }
+}
+
+/** What is asked for of a share, without what names it. */
+export function shareChangeOf({
+  kind: _kind,
+  share: _share,
+  ...change
+}: Extract<Requested, { kind: "share" }>): ShareChange {
+  return change;
 }
 
 function requirePolicies(files: Readonly<Record<string, string>>): void {

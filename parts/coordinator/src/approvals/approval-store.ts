@@ -26,7 +26,7 @@ const COLUMNS = `id, what, requester_id AS requesterId, project_id AS projectId,
   single_person AS singlePerson, created_at AS createdAt, expires_at AS expiresAt, decided_at AS decidedAt`;
 
 /** Kinds that the release before does not know. */
-const LATER: ReadonlySet<ApprovalKind> = new Set(["hold", "lift", "disclosure"]);
+const LATER: ReadonlySet<ApprovalKind> = new Set(["hold", "lift", "disclosure", "share"]);
 
 export function findApproval(db: ReadHandle, id: string): Approval | null {
   const row = db

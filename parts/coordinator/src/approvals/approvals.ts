@@ -23,7 +23,8 @@ import { findSignature, type KeptSignature } from "../identity/sign-in/step-up-s
 import { policiesInForce } from "../authorization/policies-in-force.ts";
 import type { ApplianceRole } from "../authorization/roles.ts";
 import type { ApprovalChanges } from "./approval-changes.ts";
-import { type ApprovalEffects, EXPORT_MS } from "./approval-effects.ts";
+import { type ShareChanges, shareDetail } from "../shares/share-changes.ts";
+import { type ApprovalEffects, shareChangeOf, EXPORT_MS } from "./approval-effects.ts";
 import {
   answerApproval,
   type Approval,
@@ -58,6 +59,7 @@ const ANSWERERS: Record<ApprovalKind, readonly ApplianceRole[]> = {
   disclosure: KEEPERS,
   export: KEEPERS,
   image: OFFICERS,
+  share: OFFICERS,
 };
 
 export type ApprovalsDeps = {
@@ -65,6 +67,7 @@ export type ApprovalsDeps = {
   commit: GroupCommit;
   record: RecordEvent;
   effects: ApprovalEffects;
+  shares: Pick<ShareChanges, "find">;
   changes: Pick<ApprovalChanges, "note">;
   now: () => number;
 };
@@ -238,12 +241,13 @@ export class Approvals {
   }
 
   #changes(approval: Approval): RequestedChange[] {
-    const { read } = this.#deps;
+    const { read, shares } = this.#deps;
     const { what } = approval;
     return changesOf(what, {
       name: this.#nameIn(approval),
       held: what.kind === "role" ? rolesOf(read, what.userId) : [],
       quotaBytes: what.kind === "quota" ? projectQuota(read, what.projectId) : null,
+      share: what.kind === "share" ? shares.find(what.share) : null,
       policies: what.kind === "policy" ? policiesInForce().files : new Map(),
     });
   }
@@ -265,6 +269,8 @@ export class Approvals {
         return what.receiver;
       case "image":
         return what.name;
+      case "share":
+        return this.#deps.shares.find(what.share)?.name ?? "a share that is gone";
       case "export":
         return username(requesterId);
       case "quota":
@@ -409,6 +415,15 @@ export class Approvals {
               policy_set_sha256_before: policiesInForce().sha256,
               ...by,
             },
+          },
+          effect,
+        );
+      case "share":
+        return await audit.operation(
+          {
+            type: "admin.shares",
+            object: { kind: "appliance", id: "appliance" },
+            detail: { ...shareDetail(what.share, shareChangeOf(what)), ...by },
           },
           effect,
         );

@@ -104,6 +104,10 @@ export const ACTIONS = {
   "image.request": "appliance",
   "image.decide": "approval",
   "image.admit": "appliance",
+  /** Another guarantee, limit or weight that takes workers from what somebody is sure of. */
+  "share.request": "appliance",
+  "share.decide": "approval",
+  "share.lower": "appliance",
   "policy.read": "appliance",
   "policy.propose": "appliance",
   "policy.change": "appliance",
@@ -130,6 +134,8 @@ export const ACTIONS = {
   "appliance.status": "appliance",
   "appliance.maintain": "appliance",
   "share.list": "appliance",
+  /** Of one's projects, with the sums of all above them. */
+  "share.read": "project",
   "share.set": "appliance",
   /** Figures of the appliance, of no person and no one job. */
   "metrics.read": "appliance",
@@ -192,6 +198,10 @@ export const STAND_INS: Partial<Record<Action, Action>> = {
   "disclosure.request": "erasure.request",
   "disclosure.decide": "erasure.decide",
   "share.list": "appliance.status",
+  "share.read": "project.list",
+  "share.request": "policy.propose",
+  "share.lower": "policy.change",
+  "share.decide": "policy.decide",
   "share.set": "appliance.maintain",
 };
 

@@ -33,9 +33,12 @@ import { JobTable } from "../kernel/job-table.ts";
 import { JobViews } from "../kernel/job-views.ts";
 import { OrderTable } from "../kernel/order-table.ts";
 import { MemberTable } from "../kernel/member-table.ts";
+import { PlacementOutlook } from "../kernel/placement-outlook.ts";
 import { PlacementSnapshots } from "../kernel/placement-snapshots.ts";
 import { PreemptionTable } from "../kernel/preemption-table.ts";
 import { Preemptions } from "../kernel/preemptions.ts";
+import { ProspectReview } from "../kernel/prospect-review.ts";
+import { Prospects } from "../kernel/prospects.ts";
 import { QueueViews } from "../kernel/queue-views.ts";
 import { ShareTable } from "../kernel/share-table.ts";
 import { SharingSnapshots } from "../kernel/sharing-snapshots.ts";
@@ -155,7 +158,8 @@ export function buildKernel({
   const shares = new ShareTable(db, clock, tables.placementSignal);
   const sharing = new SharingSnapshots(db, clock, workloads, shares);
   const snapshots = new PlacementSnapshots(db, tables, transitions, heartbeats, sharing);
-  const submissions = new Submissions(db, tables, transitions);
+  const prospects = new Prospects(clock, snapshots, shares);
+  const submissions = new Submissions(db, tables, transitions, prospects);
   const jobViews = new JobViews(db, heartbeats, tables);
   const fleetViews = new FleetViews(db, heartbeats);
   const toldUses = new ToldUses(db, clock);
@@ -179,7 +183,8 @@ export function buildKernel({
     },
     workloads,
     snapshots,
-    queue: new QueueViews(db, clock, snapshots, sharing),
+    prospectReview: new ProspectReview(commit, tables, snapshots),
+    queue: new QueueViews(db, new PlacementOutlook(clock, snapshots, sharing)),
     ...{ shares, recordPump, placements, submissions, fleetViews, toldUses, feed },
     replicas: new Replicas(db, tables, transitions),
     removal: new NodeRemoval({

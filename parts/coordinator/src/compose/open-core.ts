@@ -344,6 +344,7 @@ function startTimers(
     sweeper,
     scheduler,
     liveness,
+    prospectReview,
     tables,
     recordPump,
   } = parts;
@@ -384,9 +385,15 @@ function startTimers(
         .catch((error: unknown) => alarms.onError(error, "deadlines")),
     );
   }, SWEEP_MS);
+  const reviews = new SharedRun();
   const compare = setInterval(() => {
     tables.placementSignal.raise("comparison");
     scheduler.kick();
+    void reviews.run(() =>
+      prospectReview
+        .look()
+        .catch((error: unknown) => alarms.onError(error, "jobs that can never start")),
+    );
   }, COMPARE_MS);
   liveness.run(abort.signal, (error) => alarms.onError(error, "liveness"));
   collector.run(abort.signal);
@@ -399,7 +406,7 @@ function startTimers(
       clearInterval(sweep);
       clearInterval(compare);
       commit.listeners.delete(pump);
-      await sweeps.idle();
+      await Promise.all([sweeps.idle(), reviews.idle()]);
       await Promise.all([collector.idle(), hints.idle(), inStore.idle(), scheduler.idle()]);
     },
   };

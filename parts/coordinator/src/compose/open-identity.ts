@@ -25,6 +25,7 @@ import { SignIn } from "../identity/sign-in/sign-in.ts";
 import { JobMailer } from "../job-mails/job-mailer.ts";
 import type { QueueViews } from "../kernel/queue-views.ts";
 import { readText } from "../read-config.ts";
+import type { ShareChanges } from "../shares/share-changes.ts";
 
 const REALM = "resontech";
 const SWEEP_MS = 30_000;
@@ -33,7 +34,9 @@ const SWEEP_MS = 30_000;
 export async function openIdentity(
   config: CoordinatorConfig,
   deps: Pick<SessionsDeps, "read" | "commit" | "gate" | "record" | "now"> &
-    Pick<ApprovalEffectsDeps, "kernel"> & { feed: Pick<Feed, "publish"> } & {
+    Pick<ApprovalEffectsDeps, "kernel"> & { shares: ShareChanges } & {
+      feed: Pick<Feed, "publish">;
+    } & {
       bucketKeys: Pick<BucketKeys, "review">;
       queue: Pick<QueueViews, "startOf">;
     },

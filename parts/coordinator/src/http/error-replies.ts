@@ -13,6 +13,7 @@ import {
   Draining,
   IdempotencyConflict,
   IdempotencyGone,
+  ShareLimitExceeded,
   WorkspaceBusy,
 } from "../kernel/errors.ts";
 import { S3ResponseError, S3UnavailableError } from "../storage/s3-transport.ts";
@@ -72,6 +73,8 @@ export function asApiError(error: unknown): ApiError | null {
   if (error instanceof IdempotencyConflict)
     return new ApiError("idempotency_conflict", error.message);
   if (error instanceof IdempotencyGone) return new ApiError("idempotency_gone", error.message);
+  if (error instanceof ShareLimitExceeded)
+    return new ApiError("share_limit_exceeded", error.message);
   if (error instanceof Draining) return new ApiError("audit_unavailable", error.message);
   if (error instanceof AuditUnavailable)
     return new ApiError("audit_unavailable", "the audit log did not acknowledge in time", {

@@ -7,6 +7,7 @@ import { BindFailed, MemberMaker, sizeOf } from "./member-maker.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
+import { NEVER_STARTS } from "./warning-table.ts";
 import type { WorkerFacts } from "./workload.ts";
 
 /** Applies a plan: attempt, members with their first fences, and leases, all in the transaction that moves the job. */
@@ -29,6 +30,7 @@ export class Placements {
    */
   apply(placement: Placement): boolean {
     if (placement.isFurther) return this.#grow(placement);
+    this.#tables.warnings.forget(placement.job, NEVER_STARTS.site, NEVER_STARTS.topic);
     return this.#transitions.moveJob(placement.job, "place", {
       createAttempt: (job) => this.#createAttempt(job, placement),
     });

@@ -48,6 +48,17 @@ export class IdempotencyGone extends Error {
   }
 }
 
+/** The job alone is more than its project, or what stands above it, may hold at any time. */
+export class ShareLimitExceeded extends Error {
+  override readonly name = "ShareLimitExceeded";
+  readonly code = "share_limit_exceeded";
+
+  constructor(passed: { name: string; model: string; limit: number; needs: number }) {
+    const { name, model, limit, needs } = passed;
+    super(`the job needs ${needs} workers; ${name} may hold at most ${limit} of ${model}`);
+  }
+}
+
 /** Audit records pile up; what runs may end, nothing new starts. */
 export class Draining extends Error {
   override readonly name = "Draining";

@@ -31,6 +31,7 @@ type KeptNode = { row: NodeRow; capacityBytes: number };
  * not is the same object in the next snapshot.
  */
 export class PlacementSnapshots {
+  readonly #db: WriteHandle;
   readonly #tables: KernelTables;
   readonly #transitions: Pick<Transitions, "vacancies">;
   readonly #heartbeats: Pick<Heartbeats, "hasDisk">;
@@ -54,6 +55,7 @@ export class PlacementSnapshots {
     heartbeats: Pick<Heartbeats, "hasDisk">,
     sharing: Pick<SharingSnapshots, "read" | "running" | "forget" | "keptWorkers">,
   ) {
+    this.#db = db;
     this.#tables = tables;
     this.#sharing = sharing;
     this.#transitions = transitions;
@@ -87,14 +89,7 @@ export class PlacementSnapshots {
   }
 
   read(): Snapshot {
-    const kept = this.#keep();
-    const { bridges } = this.#tables;
-    const nodes = [...kept.values()];
-    const rows = nodes.map(({ row }) => row);
-    const freePorts = bridges.freePorts(rows);
-    const gatewayPorts = bridges.gatewayPorts(rows);
-    const keptFor = this.#sharing.keptWorkers();
-    const workers = [...this.#workers.values()];
+    this.#keep();
     const queued = [...this.#queued.values()];
     const now = this.#tables.clock.now();
     const sharing = this.#sharing.read();
@@ -108,7 +103,41 @@ export class PlacementSnapshots {
         : {}),
       gangs: [...queued, ...this.#further()],
       vacancies: this.#vacancies(),
-      nodes: nodes.map(({ row, capacityBytes: bytes }) => ({
+      ...this.#fleetOf(this.#nodes!, this.#workers),
+      sharing,
+    };
+  }
+
+  /** A job as it waits for its first workers, whether it does or not. @param fleet of the moment */
+  gangOf(job: JobRow, { nodes }: Pick<Snapshot, "nodes">): WaitingGang {
+    const largestBytes = Math.max(0, ...nodes.map((node) => node.capacityBytes));
+    return this.#gang(job, largestBytes, { isFurther: false, before: 0 });
+  }
+
+  /** What there is to run on; inside a transaction, what there was at the last snapshot. */
+  fleet(): Pick<Snapshot, "nodes" | "workers"> {
+    if (!this.#db.inTransaction) this.#keep();
+    if (this.#nodes !== null) return this.#fleetOf(this.#nodes, this.#workers);
+    // What a transaction that may be rolled back sees is kept by nobody.
+    return this.#fleetOf(
+      new Map(this.#node.all.all().map((row) => [row.id, keptNode(row)])),
+      new Map(this.#worker.all.all().map((row) => [row.id, this.#workerOf(row)])),
+    );
+  }
+
+  #fleetOf(
+    nodes: ReadonlyMap<string, KeptNode>,
+    workers: ReadonlyMap<string, PlacementWorker>,
+  ): Pick<Snapshot, "nodes" | "workers"> {
+    const { bridges } = this.#tables;
+    const kept = [...nodes.values()];
+    const rows = kept.map(({ row }) => row);
+    const freePorts = bridges.freePorts(rows);
+    const gatewayPorts = bridges.gatewayPorts(rows);
+    const keptFor = this.#sharing.keptWorkers();
+    const all = [...workers.values()];
+    return {
+      nodes: kept.map(({ row, capacityBytes: bytes }) => ({
         id: row.id,
         ownerId: row.owner_id,
         isReady: row.state === "READY",
@@ -121,16 +150,15 @@ export class PlacementSnapshots {
       })),
       workers:
         keptFor.size === 0
-          ? workers
-          : workers.map((worker) =>
+          ? all
+          : all.map((worker) =>
               keptFor.has(worker.id) ? { ...worker, keptFor: keptFor.get(worker.id)! } : worker,
             ),
-      sharing,
     };
   }
 
   /** Brings what is kept up to date. */
-  #keep(): ReadonlyMap<string, KeptNode> {
+  #keep(): void {
     const changed = this.#changed.take();
     const isFirst = this.#nodes === null;
     const nodes = (this.#nodes ??= new Map());
@@ -142,7 +170,7 @@ export class PlacementSnapshots {
 
     for (const [id, row] of of(this.#node, changed.get("node") ?? []))
       if (row === undefined) nodes.delete(id);
-      else nodes.set(id, { row, capacityBytes: capacityBytes(memoryOf(row)) });
+      else nodes.set(id, keptNode(row));
     const workers = new Set([...(changed.get("worker") ?? []), ...(changed.get("lease") ?? [])]);
     for (const [id, row] of of(this.#worker, workers))
       if (row === undefined) this.#workers.delete(id);
@@ -154,7 +182,6 @@ export class PlacementSnapshots {
     if (isOther && !isFirst)
       this.#queued = new Map(this.#job.all.all().flatMap((job) => this.#queuedOf(job)));
     else this.#keepQueue(of(this.#job, changed.get("job") ?? []));
-    return nodes;
   }
 
   /** @param jobs that changed, with their rows while they wait */
@@ -241,6 +268,10 @@ export class PlacementSnapshots {
       }));
     });
   }
+}
+
+function keptNode(row: NodeRow): KeptNode {
+  return { row, capacityBytes: capacityBytes(memoryOf(row)) };
 }
 
 function memoryOf({ inventory }: NodeRow): number {

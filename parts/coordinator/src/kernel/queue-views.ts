@@ -1,17 +1,20 @@
-import { SharedRun } from "@resontech/frame/shared-run";
 import type { WriteHandle } from "../db/open-database.ts";
 import { type RowFilter, whereOf } from "../db/row-filter.ts";
-import type { Clock } from "./clock.ts";
-import { type ExpectedStart, expectedStarts } from "./decisions/expected-starts.ts";
-import type { PlacementSnapshots } from "./placement-snapshots.ts";
-import { runInSlices } from "./run-in-slices.ts";
-import type { SharingSnapshots } from "./sharing-snapshots.ts";
+import type { ExpectedStart } from "./decisions/expected-starts.ts";
+import type { RunningGang } from "./decisions/placement-facts.ts";
+import { classOfPriority, type JobClass } from "./decisions/priorities.ts";
+import { type Amounts, amountsOf } from "./decisions/shares.ts";
+import { type PlacedWorker, whyHere } from "./decisions/why-here.ts";
+import { type WhyWaiting, whyWaiting } from "./decisions/why-waiting.ts";
+import type { WorkerSelection } from "./accepted-task.ts";
+import type { Outlook, PlacementOutlook } from "./placement-outlook.ts";
 
 /** @property line as a sequence: who has the smaller one became ready first @property since Unix milliseconds @property start null of a job that is held */
 export type QueuedJobView = {
   id: string;
   name: string;
   projectId: string;
+  userId: string;
   owner: string;
   kind: string;
   isHeld: boolean;
@@ -22,46 +25,63 @@ export type QueuedJobView = {
 };
 type Row = Omit<QueuedJobView, "isHeld" | "start"> & { state: string };
 
-/** How long what was expected is told again: each look plans as often as jobs end. A look that took long is told longer. */
-const AGE_MS = 10_000;
-const AGE_PER_LOOK = 20;
+/** Who holds workers. Instants are Unix milliseconds; @property endsAt at the latest, null where it states no time */
+export type WorkerHolder = {
+  project: string;
+  jobClass: JobClass | null;
+  workers: Amounts;
+  since: number;
+  endsAt: number | null;
+  /** It was asked to go. */
+  isLeaving: boolean;
+};
 
-/** What waits for its first workers, the first in line first, with when it is expected to start. */
+/** @property ahead jobs that come before it, by project, the first first */
+export type WaitView = Omit<WhyWaiting, "ahead" | "holders"> & {
+  ahead: { project: string; jobs: number }[];
+  holders: WorkerHolder[];
+  start: ExpectedStart | null;
+};
+/** Where a job is, and since when. */
+export type PlacedView = { since: number; workers: PlacedWorker[]; because: string[] };
+
+/** What waits for its first workers, the first in line first, with when it is expected to start; and why one job waits, or is where it is. */
 export class QueueViews {
   readonly #db: WriteHandle;
-  readonly #clock: Clock;
-  readonly #snapshots: Pick<PlacementSnapshots, "read">;
-  readonly #sharing: Pick<SharingSnapshots, "running">;
-  readonly #looks = new SharedRun<Map<string, ExpectedStart>>();
-  #expected: { until: number; starts: Map<string, ExpectedStart> } | null = null;
+  readonly #outlook: PlacementOutlook;
+  readonly #placed;
+  readonly #selection;
 
-  constructor(
-    db: WriteHandle,
-    clock: Clock,
-    snapshots: Pick<PlacementSnapshots, "read">,
-    sharing: Pick<SharingSnapshots, "running">,
-  ) {
+  constructor(db: WriteHandle, outlook: PlacementOutlook) {
     this.#db = db;
-    this.#clock = clock;
-    this.#snapshots = snapshots;
-    this.#sharing = sharing;
+    this.#outlook = outlook;
+    this.#placed = db.prepare<[string], PlacedWorker & { since: number }>(
+      `SELECT leases.worker_id AS worker, workers.node_id AS node, workers.model, leases.acquired_at AS since
+       FROM leases JOIN workers ON workers.id = leases.worker_id WHERE leases.job_id = ? AND leases.released_at IS NULL ORDER BY leases.worker_id`,
+    );
+    this.#selection = db
+      .prepare<[string], string>("SELECT selection FROM jobs WHERE id = ?")
+      .pluck();
   }
 
   /** Those that start first stand first, then those of which nobody knows, by arrival; what is held stands last. */
   async of(reach: RowFilter, project?: string): Promise<QueuedJobView[]> {
-    const starts = await this.#starts();
     const { sql, values } = whereOf(reach, {
       projectId: "jobs.project_id",
       userId: "jobs.user_id",
     });
     const rows = this.#db
       .prepare<string[], Row>(
-        `SELECT jobs.id, jobs.name, jobs.project_id AS projectId, username AS owner, jobs.kind, jobs.state, coalesce(line, sequence) AS line, state_since AS since, waiting_for AS waitingFor
+        `SELECT jobs.id, jobs.name, jobs.project_id AS projectId, jobs.user_id AS userId, username AS owner, jobs.kind, jobs.state, coalesce(line, sequence) AS line,
+           state_since AS since, waiting_for AS waitingFor
          FROM jobs JOIN users ON users.id = jobs.user_id
          WHERE jobs.state IN ('QUEUED', 'HELD') AND ended_at IS NULL AND (${sql})${project === undefined ? "" : " AND jobs.project_id = ?"}
          ORDER BY coalesce(line, sequence)`,
       )
       .all(...values, ...(project === undefined ? [] : [project]));
+    const { starts } = await this.#outlook.read(
+      rows.flatMap(({ id, state }) => (state === "QUEUED" ? [id] : [])),
+    );
     const views = rows.map(({ state, ...row }) => ({
       ...row,
       isHeld: state === "HELD",
@@ -73,22 +93,53 @@ export class QueueViews {
 
   /** When a job that waits is expected to start; null where nobody knows. */
   async startOf(job: string): Promise<number | null> {
-    return (await this.#starts()).get(job)?.at ?? null;
+    return (await this.#outlook.read([job])).starts.get(job)?.at ?? null;
   }
 
-  async #starts(): Promise<Map<string, ExpectedStart>> {
-    const from = this.#clock.monotonic();
-    if (this.#expected !== null && from < this.#expected.until) return this.#expected.starts;
-    return await this.#looks.run(async () => {
-      const steps = expectedStarts(
-        this.#snapshots.read(),
-        this.#sharing.running(),
-        this.#clock.now(),
-      );
-      const starts = await runInSlices(steps);
-      const now = this.#clock.monotonic();
-      this.#expected = { until: now + AGE_MS + AGE_PER_LOOK * (now - from), starts };
-      return starts;
-    });
+  /** Who holds the workers now, the oldest first. */
+  async holders(): Promise<WorkerHolder[]> {
+    const outlook = await this.#outlook.read();
+    return [...outlook.running, ...outlook.leaving]
+      .map((gang) => holderOf(gang, outlook))
+      .toSorted((a, b) => a.since - b.since);
   }
+
+  /** Why the job waits; null where it waits for no workers. */
+  async waits(jobId: string): Promise<WaitView | null> {
+    const outlook = await this.#outlook.read([jobId]);
+    const why = whyWaiting(outlook.snapshot, outlook, jobId);
+    if (why === null) return null;
+    const { ahead, holders, ...rest } = why;
+    const projects = new Map(outlook.snapshot.gangs.map(({ job, project }) => [job, project]));
+    return {
+      ...rest,
+      ahead: [...Map.groupBy(ahead, (job) => projects.get(job) ?? "")].map(([project, jobs]) => ({
+        ...{ project, jobs: jobs.length },
+      })),
+      holders: holders.map((gang) => holderOf(gang, outlook)),
+      start: outlook.starts.get(jobId) ?? null,
+    };
+  }
+
+  /** Where the job is; null while it holds no worker. */
+  placed(jobId: string): PlacedView | null {
+    const rows = this.#placed.all(jobId);
+    if (rows.length === 0) return null;
+    const workers = rows.map(({ since: _since, ...worker }) => worker);
+    const selection = JSON.parse(this.#selection.get(jobId)!) as WorkerSelection;
+    return {
+      since: Math.min(...rows.map(({ since }) => since)),
+      ...{ workers, because: whyHere(selection, workers) },
+    };
+  }
+}
+
+function holderOf(gang: RunningGang, { snapshot, leaving }: Outlook): WorkerHolder {
+  const { project, priority, workers, startedAt, endsAt } = gang;
+  const held = new Set(workers);
+  return {
+    ...{ project, jobClass: classOfPriority(priority), since: startedAt, endsAt },
+    workers: amountsOf(snapshot.workers.filter(({ id }) => held.has(id))),
+    isLeaving: leaving.includes(gang),
+  };
 }

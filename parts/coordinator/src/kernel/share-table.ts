@@ -1,6 +1,7 @@
 import type { WriteHandle } from "../db/open-database.ts";
 import type { Clock } from "./clock.ts";
 import { averageHeld, type Holding, WINDOW_MS } from "./decisions/decayed-use.ts";
+import { type ShareStanding, shareStandings } from "./decisions/share-standing.ts";
 import { type Amounts, overGuaranteed, type Share } from "./decisions/shares.ts";
 import type { PlacementSignal } from "./placement-signal.ts";
 
@@ -14,12 +15,10 @@ type ShareRow = {
   limits: string | null;
   weight: number | null;
 };
-export type StandingShare = Share & {
-  kind: ShareKind;
-  name: string;
-  held: Amounts;
-  used: Amounts;
-};
+export type NamedShare = Share & { kind: ShareKind; name: string };
+export type StandingShare = NamedShare & { held: Amounts; used: Amounts };
+/** @property queued jobs that wait */
+export type ShareView = StandingShare & ShareStanding & { queued: number };
 export type ShareChange = { guarantee?: Amounts; limit?: Amounts; weight?: number };
 
 /** Organisations, teams and projects, each with what it is guaranteed, may hold at most, and holds. */
@@ -32,6 +31,7 @@ export class ShareTable {
   readonly #remove;
   readonly #holdings;
   readonly #held;
+  readonly #queued;
 
   constructor(db: WriteHandle, clock: Clock, signal: Pick<PlacementSignal, "raise">) {
     this.#clock = clock;
@@ -58,6 +58,9 @@ export class ShareTable {
     this.#held = db.prepare<[], { project: string; model: string; count: number }>(
       "SELECT project_id AS project, model, count(*) AS count FROM holdings WHERE held_until IS NULL GROUP BY project_id, model",
     );
+    this.#queued = db.prepare<[], { project: string; count: number }>(
+      "SELECT project_id AS project, count(*) AS count FROM jobs WHERE state IN ('QUEUED', 'HELD') AND ended_at IS NULL GROUP BY project_id",
+    );
   }
 
   /** Whether anybody was guaranteed or limited anything. */
@@ -65,12 +68,13 @@ export class ShareTable {
     return this.#isSet.get() === 1;
   }
 
-  has(id: string): boolean {
-    return this.#tree.all().some((row) => row.id === id);
+  find(id: string): NamedShare | null {
+    return this.all().find((one) => one.id === id) ?? null;
   }
 
-  all(): Share[] {
-    return this.#tree.all().map(shareOf);
+  /** Those above before those below. */
+  all(): NamedShare[] {
+    return this.#tree.all().map((row) => ({ ...shareOf(row), kind: row.kind, name: row.name }));
   }
 
   /** What projects held on average over the last days, the newest hours most. */
@@ -81,26 +85,34 @@ export class ShareTable {
 
   /** Those above before those below. */
   facts(): StandingShare[] {
-    const rows = this.#tree.all();
-    const parents = new Map(rows.map(({ id, parent }) => [id, parent]));
-    const held = new Map<string, Record<string, number>>();
-    const used = new Map<string, Record<string, number>>();
-    const addTo = (sums: typeof held, project: string, model: string, count: number) => {
-      for (let id: string | null | undefined = project; id; id = parents.get(id)) {
-        const amounts = sums.get(id) ?? {};
-        amounts[model] = (amounts[model] ?? 0) + count;
-        sums.set(id, amounts);
-      }
-    };
-    for (const { project, model, count } of this.#held.all()) addTo(held, project, model, count);
-    for (const [project, amounts] of this.used())
-      for (const [model, count] of Object.entries(amounts)) addTo(used, project, model, count);
-    return rows.map((row) => ({
-      ...shareOf(row),
-      ...{ kind: row.kind, name: row.name },
-      held: held.get(row.id) ?? {},
-      used: used.get(row.id) ?? {},
+    const shares = this.all();
+    const held = sumsOf(shares, this.#heldByProject());
+    const used = sumsOf(shares, this.used());
+    return shares.map((share) => ({
+      ...share,
+      held: held.get(share.id) ?? {},
+      used: used.get(share.id) ?? {},
     }));
+  }
+
+  /** {@link facts}, with who lends and borrows and how many jobs wait. @param free workers that could be given now, by model */
+  views(free: Amounts): ShareView[] {
+    const facts = this.facts();
+    const standings = shareStandings(facts, new Map(facts.map(({ id, held }) => [id, held])), free);
+    const waiting = new Map(
+      this.#queued.all().map(({ project, count }) => [project, { jobs: count }]),
+    );
+    const queued = sumsOf(facts, waiting);
+    return facts.map((share) => ({
+      ...share,
+      ...standings.get(share.id)!,
+      queued: queued.get(share.id)?.["jobs"] ?? 0,
+    }));
+  }
+
+  /** What a change would make of all shares; nothing is written. */
+  changed(id: string, change: ShareChange): Share[] {
+    return this.all().map((share) => (share.id === id ? { ...share, ...change } : share));
   }
 
   /**
@@ -108,7 +120,7 @@ export class ShareTable {
    * @returns that share; null: it is set
    */
   set(id: string, change: ShareChange): ReturnType<typeof overGuaranteed> {
-    const share = this.all().find((one) => one.id === id)!;
+    const share = this.find(id)!;
     const { guarantee = share.guarantee, limit = share.limit, weight = share.weight } = change;
     const isSet = [guarantee, limit].some((amounts) => Object.keys(amounts).length > 0);
     // One that says nothing is none: without any all is lent in order of arrival again.
@@ -121,6 +133,29 @@ export class ShareTable {
     this.#signal.raise("shares-set");
     return overGuaranteed(this.all());
   }
+
+  #heldByProject(): Map<string, Amounts> {
+    const held = new Map<string, Record<string, number>>();
+    for (const { project, model, count } of this.#held.all())
+      held.set(project, { ...held.get(project), [model]: count });
+    return held;
+  }
+}
+
+/** What projects have, summed for all that stand above them. */
+function sumsOf(
+  shares: readonly Share[],
+  ofProjects: ReadonlyMap<string, Amounts>,
+): Map<string, Amounts> {
+  const parents = new Map(shares.map(({ id, parent }) => [id, parent]));
+  const sums = new Map<string, Record<string, number>>();
+  for (const [project, amounts] of ofProjects)
+    for (let id: string | null | undefined = project; id; id = parents.get(id)) {
+      const sum = sums.get(id) ?? {};
+      for (const [model, count] of Object.entries(amounts)) sum[model] = (sum[model] ?? 0) + count;
+      sums.set(id, sum);
+    }
+  return sums;
 }
 
 function shareOf({ id, parent, guarantee, limits, weight }: ShareRow): Share {

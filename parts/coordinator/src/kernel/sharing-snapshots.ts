@@ -24,6 +24,9 @@ type GangRow = {
   preempted_at: string | null;
 };
 
+/** Nobody asked them to go. One that waits again lets go of what it had. */
+const STAYING = "jobs.state NOT IN ('PREEMPTING', 'STOPPING', 'QUEUED', 'HELD')";
+
 /** What was used is looked up so often; a plan in between has what was known then. */
 const USE_AGE_MS = 60_000;
 
@@ -45,6 +48,7 @@ export class SharingSnapshots {
   readonly #changed: ChangedRows<keyof typeof WATCHED>;
   readonly #gangs;
   readonly #gangsOf;
+  readonly #leaving;
   readonly #kept;
   /** By job, those that hold workers; null: to be read anew. */
   #held: Map<string, HeldGang[]> | null = null;
@@ -55,16 +59,17 @@ export class SharingSnapshots {
     this.#clock = clock;
     this.#workloads = workloads;
     this.#changed = new ChangedRows(db, "sharing", WATCHED);
-    const gangs = (which: string) =>
+    const gangs = (states: string, which = "") =>
       `SELECT jobs.id AS job, members.attempt_id AS attempt, jobs.project_id AS project, jobs.kind, jobs.state, jobs.desired, jobs.expires_at, jobs.time_limit_ms, jobs.ran_ms,
          json_group_array(leases.worker_id) AS workers, min(leases.acquired_at) AS started_at,
          (SELECT max(committed_at) FROM checkpoints WHERE checkpoints.job_id = jobs.id) AS committed_at,
          (SELECT json_group_array(decided_at) FROM preemptions WHERE victim_job = jobs.id) AS preempted_at
        FROM leases JOIN members ON members.id = leases.member_id JOIN jobs ON jobs.id = leases.job_id
-       WHERE leases.released_at IS NULL AND jobs.state NOT IN ('PREEMPTING', 'STOPPING', 'QUEUED', 'HELD') ${which}
+       WHERE leases.released_at IS NULL AND ${states} ${which}
        GROUP BY members.attempt_id ORDER BY members.attempt_id`;
-    this.#gangs = db.prepare<[], GangRow>(gangs(""));
-    this.#gangsOf = db.prepare<[string], GangRow>(gangs("AND leases.job_id = ?"));
+    this.#gangs = db.prepare<[], GangRow>(gangs(STAYING));
+    this.#gangsOf = db.prepare<[string], GangRow>(gangs(STAYING, "AND leases.job_id = ?"));
+    this.#leaving = db.prepare<[], GangRow>(gangs(`NOT ${STAYING}`));
     this.#kept = db.prepare<[number], { job: string; workers: string }>(
       `SELECT DISTINCT preemptions.job_id AS job, workers FROM preemptions JOIN jobs ON jobs.id = preemptions.job_id AND jobs.state = 'QUEUED'
        WHERE kept_until > ? ORDER BY preemptions.id`,
@@ -108,6 +113,11 @@ export class SharingSnapshots {
   forget(): void {
     this.#changed.take();
     this.#held = null;
+  }
+
+  /** All that hold workers still, and were asked to go. */
+  leaving(): RunningGang[] {
+    return this.#leaving.all().map((row) => this.#gang(row));
   }
 
   /** Workers that were taken back, by id, with the job that each is kept for. */

@@ -11,6 +11,8 @@ import {
   WorkspaceBusy,
 } from "./errors.ts";
 import { newId } from "./ids.ts";
+import type { Prospects } from "./prospects.ts";
+import { neverStarts } from "./warning-table.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
 
@@ -21,11 +23,18 @@ export class Submissions {
   readonly #living;
   readonly #tables: KernelTables;
   readonly #transitions: Transitions;
+  readonly #prospects: Pick<Prospects, "judge">;
 
-  constructor(db: WriteHandle, tables: KernelTables, transitions: Transitions) {
+  constructor(
+    db: WriteHandle,
+    tables: KernelTables,
+    transitions: Transitions,
+    prospects: Pick<Prospects, "judge">,
+  ) {
     this.#prepared = new Prepared(db);
     this.#tables = tables;
     this.#transitions = transitions;
+    this.#prospects = prospects;
     this.#byKey = db.prepare<[string, string], { body_sha256: string; job_id: string | null }>(
       "SELECT body_sha256, job_id FROM idempotency WHERE project_id = ? AND key = ?",
     );
@@ -39,10 +48,10 @@ export class Submissions {
   /**
    * Inside a transaction. Born ACCEPTED, it leaves that state before the transaction ends.
    * @returns the job's id, an earlier one when the idempotency key names it
-   * @throws WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed
+   * @throws WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, ShareLimitExceeded
    */
   insert(task: AcceptedTask): string {
-    const { clock, meta, records, jobs, order } = this.#tables;
+    const { clock, meta, records, jobs, order, warnings } = this.#tables;
     const id = newId("job");
     const object = { kind: "job", id } as const;
     const known =
@@ -94,6 +103,8 @@ export class Submissions {
       this.#transitions.moveJob(id, "hold");
       jobs.note(id, { waiting_for: verdict.why });
     } else this.#transitions.moveJob(id, "enqueue");
+    const why = this.#prospects.judge(jobs.get(id)!);
+    if (why !== null) warnings.note(id, neverStarts(why));
     records.outcome("job.submit", task.audit, object, { phase: "completed", code: "ok" });
     return id;
   }

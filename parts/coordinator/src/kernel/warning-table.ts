@@ -5,6 +5,14 @@ import { type KeptWarning, warningText } from "./decisions/warning-text.ts";
 /** A job has at most so many: a site more or less, a handful of topics. What its code makes up beyond that is dropped. */
 const MAX_OF_JOB = 2_000;
 
+/** By what a job is told that it can't start as the fleet is, until it does. */
+export const NEVER_STARTS = { site: "fleet", topic: "never-starts" } as const;
+
+/** @param why as an end of the sentence */
+export function neverStarts(why: string): NewWarning {
+  return { ...NEVER_STARTS, text: `as it is, the job can never start: ${why}` };
+}
+
 export type NewWarning = { site: string; topic: string; text: string; round?: number | undefined };
 
 /** What people must hear of a job though it goes on: of each site and topic the newest, and how often it came. */

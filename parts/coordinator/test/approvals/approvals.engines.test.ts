@@ -190,6 +190,85 @@ t.test(
   },
 );
 
+t.test(
+  "a share is raised by one administrator, and lowered by a second person alone",
+  async (t) => {
+    const officer = await house.signedIn(olga.userId, { roles: ["security-officer"] });
+    const admin = await house.signedIn(root.userId, { roles: ["platform-admin"] });
+    const lena = await person("lotte");
+    const [project] = (await lena.ask("GET", "/api/me")).body["projects"] as { id: string }[];
+    const path = `/api/shares/${project!.id}`;
+    t.match(await lena.ask("PUT", path, { guarantee: { cpu: 9 } }), {
+      ...{ status: 403, body: { code: "role_required" } },
+    });
+    t.match(await admin("PUT", path, { guarantee: { cpu: 2, h100: 1 } }), {
+      ...{ status: 200, body: { guarantee: { cpu: 2, h100: 1 }, kind: "project", weight: 1 } },
+    });
+    t.match(await admin("PUT", path, { guarantee: { cpu: 3, h100: 1 }, weight: 2 }), {
+      ...{ status: 200, body: { weight: 2 } },
+    });
+    for (const lower of [{ guarantee: { cpu: 3 } }, { guarantee: {} }, { limit: { cpu: 2 } }])
+      t.match(await admin("PUT", path, lower), {
+        status: 403,
+        body: { code: "approval_required" },
+      });
+    t.match(await admin("PUT", "/api/shares/p_none", { weight: 1 }), {
+      ...{ status: 404, body: { code: "not_found" } },
+    });
+    t.match(await admin("PUT", "/api/shares/o_own", { guarantee: { cpu: 1 } }), {
+      ...{ status: 400, body: { code: "validation_failed", message: /o_own is guaranteed 1/ } },
+    });
+
+    const what = { kind: "share", share: project!.id, guarantee: { cpu: 1 } };
+    t.match(await lena.ask("POST", "/api/approvals", { what }), { status: 403 });
+    const asked = await admin("POST", "/api/approvals", { what, reason: "the devices went" });
+    t.match(asked, {
+      status: 201,
+      body: {
+        ...{ state: "requested", singlePerson: false, isSigned: null },
+        summary: /^the share of .* becomes guarantee 1 cpu$/,
+        changes: [{ what: /^guarantee of /, before: "3 cpu, 1 h100", after: "1 cpu" }],
+      },
+    });
+    const mine = async () => {
+      const { body } = await lena.ask("GET", "/api/shares");
+      return (body["shares"] as { id: string; guarantee: object }[]).find(
+        ({ id }) => id === project!.id,
+      );
+    };
+    t.match(await mine(), { guarantee: { cpu: 3, h100: 1 } }, "as it was until somebody agrees");
+    t.match(
+      (await lena.ask("GET", "/api/approvals")).body,
+      [{ id: asked.body["id"] }],
+      "a lead sees what is asked for of the own guarantee",
+    );
+    const answer = `/api/approvals/${String(asked.body["id"])}/approve`;
+    t.match(await admin("POST", answer, {}), { status: 403 });
+    t.match(await officer("POST", answer, {}), { status: 200, body: { state: "approved" } });
+    t.same((await mine())?.guarantee, { cpu: 1 });
+    t.match(
+      house.api.audit.drafts.findLast(
+        ({ type, phase }) => type === "admin.shares" && phase === "requested",
+      ),
+      {
+        detail: {
+          ...{ share: project!.id, guarantee: [{ model: "cpu", workers: 1 }] },
+          ...{ approval: asked.body["id"], requester: root.userId, approvers: [olga.userId] },
+        },
+      },
+      "who asked, who agreed",
+    );
+
+    const auditor = await person("audrey", ["compliance-auditor"]);
+    const reader = await house.signedIn(auditor.userId, { roles: ["compliance-auditor"] });
+    const seen = (await reader("GET", "/api/shares")).body["shares"] as { kind: string }[];
+    t.ok(seen.filter(({ kind }) => kind === "project").length > 2, "an auditor sees all");
+    const own = (await lena.ask("GET", "/api/shares")).body["shares"] as Record<string, unknown>[];
+    t.match(own, [{ kind: "organisation" }, { id: project!.id }, { kind: "others", name: null }]);
+    t.equal(own.length, 3, "a member sees the own project, what stands above, and a sum");
+  },
+);
+
 t.test("an administrator asks for an image, an officer answers; nobody else may", async (t) => {
   const officer = await house.signedIn(olga.userId, { roles: ["security-officer"] });
   const admin = await house.signedIn(root.userId, { roles: ["platform-admin"] });

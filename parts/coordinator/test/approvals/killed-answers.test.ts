@@ -59,7 +59,10 @@ function life({ read, groups }: ReturnType<typeof opened>, left: number) {
     onError: (error) => t.fail(String(error)),
   });
   const effects = new ApprovalEffects({ ...shared, roleChanges } as unknown as ApprovalEffectsDeps);
-  const approvals = new Approvals({ ...shared, record, effects, changes: { note: () => {} } });
+  const approvals = new Approvals({
+    ...{ ...shared, record, effects, changes: { note: () => {} } },
+    shares: { find: () => null },
+  });
   const audit: OperationRunner = {
     operation: (parts, effect) => {
       const gate = {

@@ -150,6 +150,9 @@ const DRIVES: Record<string, () => Promise<number>> = {
     const { id } = (await scheduled()).body;
     return (await call("DELETE", `/api/schedules/${id}`)).status;
   },
+  // A share of weight 1 that says nothing more is none.
+  "PUT /api/shares/{id}": async () =>
+    (await asPerson("PUT", `/api/shares/${alice.project}`, { weight: 1 })).status,
   "POST /api/jobs/{id}/download": async () => {
     const { id } = (await submitted(`${CANARY}-g`)).body;
     const inputs = await call("GET", `/api/jobs/${id}/inputs`);

@@ -396,6 +396,7 @@ t.test("every action is asked for by some way in", async (t) => {
     ...(["erasure.request", "erasure.decide", "erasure.order", "hold.set"] as const),
     ...(["lift.request", "lift.decide", "disclosure.request", "disclosure.decide"] as const),
     ...(["image.request", "image.decide", "image.admit"] as const),
+    ...(["share.request", "share.decide", "share.lower"] as const),
     ...(["job.inputs.read", "member.act"] as const),
   ]);
   t.same(

@@ -147,7 +147,12 @@ t.test(
     const kinds = new Set(
       messages.map((each) => (each.kind === "change" ? each.change.kind : each.kind)),
     );
-    t.same(kinds, new Set(["job", "member", "member-added", "progress", "round", "waiting"]));
+    const all = ["job", "member", "member-added", "progress", "round", "waiting", "warning"];
+    t.same(kinds, new Set(all));
+    const warned = messages.flatMap((each) =>
+      each.kind === "change" && each.change.kind === "warning" ? [each.change.text] : [],
+    );
+    t.match(warned, [/never start: no node has joined yet/, null], "until it was placed");
     t.match(
       messages.find((each) => each.kind === "change" && each.change.kind === "waiting"),
       { change: { why: String } },

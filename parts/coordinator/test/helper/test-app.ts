@@ -33,6 +33,9 @@ import { HostHistory } from "../../src/use/host-history.ts";
 import { Runbooks } from "../../src/use/runbooks.ts";
 import { UseCurves } from "../../src/use/use-curves.ts";
 import { VolumeSync } from "../../src/storage/volume-sync.ts";
+import { PlacementSignal } from "../../src/kernel/placement-signal.ts";
+import { ShareTable } from "../../src/kernel/share-table.ts";
+import { ShareChanges } from "../../src/shares/share-changes.ts";
 import { FakeKernel } from "./fake-kernel.ts";
 import { RecordingAudit } from "./recording-audit.ts";
 import type { S3Engine } from "./s3-engine.ts";
@@ -64,6 +67,7 @@ export type IdentityParts = SignInParts & {
   roleChanges: RoleChanges;
 };
 type SignInBase = Pick<SessionsDeps, "read" | "commit" | "gate" | "record" | "now"> & {
+  shares: ShareChanges;
   kernel: FakeKernel;
   feed: Feed;
   bucketKeys: BucketKeys;
@@ -130,10 +134,12 @@ export async function makeTestApp(
   const passwords = new RegistryPasswords(now);
   const logLines: string[] = [];
   const { read } = database;
+  const shares = new ShareTable(database.write, { now, monotonic: now }, new PlacementSignal());
+  const shareChanges = new ShareChanges(commit, shares);
   const identity =
     signIn?.({
       ...{ read, commit, gate: audit.gate, record: audit.record },
-      ...{ now, kernel, feed, bucketKeys },
+      ...{ now, kernel, feed, bucketKeys, shares: shareChanges },
     }) ?? null;
   const { endpoint, region, admin: credentials } = engine;
   const ca = engine.caFile === undefined ? "" : readFileSync(engine.caFile, "utf8");
@@ -168,7 +174,14 @@ export async function makeTestApp(
     catalogue: () => kernel.catalogue(),
     watch: new DeploymentWatch(new GatewayReports(), new HeardNumbers(), now),
     deviceUses: () => [],
-    queue: { of: async () => [], startOf: async () => null },
+    queue: {
+      of: async () => [],
+      holders: async () => [],
+      waits: async () => null,
+      placed: () => null,
+      startOf: async () => null,
+    },
+    ...{ shares, shareChanges },
     useCurves: new UseCurves(read, { range: async () => [] }, now),
     hostHistory: new HostHistory({ range: async () => [] }, () => null, now),
     runbooks: new Runbooks(null),

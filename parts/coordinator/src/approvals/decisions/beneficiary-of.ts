@@ -18,6 +18,7 @@ export function beneficiaryOf(what: Requested): string | null {
     case "quota":
     case "export":
     case "image":
+    case "share":
       return null;
   }
 }

@@ -1,6 +1,8 @@
 /** What a request would change, before and after: for whoever answers it. Pure. */
+import { amountWords } from "@resontech/contracts/amount-words";
 import type { RequestedChange, Requested } from "@resontech/contracts/http-approvals";
 import { quotaWords } from "@resontech/contracts/size-words";
+import type { ShareBody } from "@resontech/contracts/http-shares";
 import type { ApplianceRole } from "../../authorization/roles.ts";
 import { rolesAfter } from "./role-rules.ts";
 
@@ -9,12 +11,14 @@ import { rolesAfter } from "./role-rules.ts";
  * @property name as the summary has it: of a person or a project, or who receives
  * @property held roles of the whole appliance of the person
  * @property quotaBytes null where the project has no bucket
+ * @property share null where there is none of the id, and of other requests
  * @property policies files that are in force, by name
  */
 export type FactsNow = {
   name: string;
   held: readonly ApplianceRole[];
   quotaBytes: number | null;
+  share: Required<ShareBody> | null;
   policies: ReadonlyMap<string, string>;
 };
 
@@ -22,7 +26,7 @@ export type FactsNow = {
 const MAX_TEXT = 20_000;
 
 export function changesOf(what: Requested, now: FactsNow): RequestedChange[] {
-  const { name, held, quotaBytes, policies } = now;
+  const { name, held, quotaBytes, share, policies } = now;
   switch (what.kind) {
     case "role":
       return [
@@ -48,6 +52,8 @@ export function changesOf(what: Requested, now: FactsNow): RequestedChange[] {
           after: quotaWords(what.bytes),
         },
       ];
+    case "share":
+      return share === null ? [] : shareChanged(name, share, { ...share, ...what });
     case "policy":
       return filesChanged(policies, new Map(Object.entries(what.files)));
     case "export":
@@ -95,7 +101,22 @@ function listOf(roles: readonly string[]): string | null {
   return roles.length === 0 ? null : roles.toSorted().join(", ");
 }
 
-/** In the unit that people write quotas in. */
+function shareChanged(
+  name: string,
+  before: Required<ShareBody>,
+  after: Required<ShareBody>,
+): RequestedChange[] {
+  const sides = (of: (share: Required<ShareBody>) => string | null) => ({
+    before: of(before),
+    after: of(after),
+  });
+  return [
+    { what: `guarantee of ${name}`, ...sides(({ guarantee }) => amountWords(guarantee)) },
+    { what: `limit of ${name}`, ...sides(({ limit }) => amountWords(limit)) },
+    { what: `weight of ${name}`, ...sides(({ weight }) => String(weight)) },
+  ].filter((one) => one.before !== one.after);
+}
+
 /** Each file that is added, goes or changes, with the lines that differ. */
 function filesChanged(
   before: ReadonlyMap<string, string>,

@@ -1,4 +1,5 @@
 import type { Requested } from "@resontech/contracts/http-approvals";
+import { shareWords } from "./share-words.ts";
 
 /** What would be different, in words. @param name of a person or a project, or a digest; of an export who asks, of a disclosure who receives */
 export function summaryOf(what: Requested, name: string): string {
@@ -25,6 +26,8 @@ export function summaryOf(what: Requested, name: string): string {
       return `the audit log's trust policy becomes the one whose SHA-256 is ${name}`;
     case "image":
       return `deployments may run the image ${what.digest} under the name ${name}`;
+    case "share":
+      return `the share of ${name} becomes ${shareWords(what)}`;
     case "quota":
       return `the bucket of ${name} may hold ${what.bytes} bytes`;
   }

@@ -63,6 +63,7 @@ const ASK = {
   "audit-policy": ["policy.propose", "policy.change"],
   erasure: ["erasure.request", "erasure.order"],
   image: ["image.request", "image.admit"],
+  share: ["share.request", "share.lower"],
 } as const satisfies Record<
   Exclude<ApprovalKind, AskedInProject | AlwaysSigned>,
   readonly [Action, Action]
@@ -79,6 +80,7 @@ const DECIDE = {
   disclosure: "disclosure.decide",
   export: "export.decide",
   image: "image.decide",
+  share: "share.decide",
 } as const satisfies Record<Exclude<ApprovalKind, SelfAnsweredKind>, Action>;
 
 export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = async (

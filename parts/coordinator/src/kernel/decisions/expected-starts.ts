@@ -5,6 +5,7 @@
 import type { RunningGang, WaitingGang } from "./placement-facts.ts";
 import { shapeOf } from "./gang-shapes.ts";
 import { PlacementFleet } from "./placement-fleet.ts";
+import { amountsOf, ShareLedger } from "./shares.ts";
 import { planInSteps, type Snapshot } from "./placement.ts";
 
 /** So many moments are looked ahead. */
@@ -12,7 +13,7 @@ const MOST_MOMENTS = 64;
 /** How long who makes way may take. */
 const MAKES_WAY_MS = 120_000;
 
-/** Why there is no time: who holds the workers states no end, too many end before, or the gang would not fit if all were free. */
+/** Why there is no time: who holds the workers states no end, too many end before, or the gang would not fit if all were free, or is over a limit alone. */
 export type ExpectedStart =
   | { at: number }
   | { at: null; why: "no-end-stated" | "far-off" | "never-fits" };
@@ -76,12 +77,19 @@ export function* expectedStarts(
   }
   const empty = snapshot.workers.map((worker) => ({ ...worker, isFree: true, keptFor: null }));
   const fleet = new PlacementFleet(snapshot.nodes, empty, gangs);
+  // Nobody holds anything: what binds now binds always.
+  const ledger = new ShareLedger(snapshot.sharing?.shares ?? [], amountsOf(snapshot.workers));
   const fits = new Map<string, boolean>();
   const later = knowsNoEnd ? "no-end-stated" : "far-off";
   for (const gang of gangs) {
     const shape = shapeOf(gang);
-    const mayFit = fits.get(shape) ?? fleet.find(gang, false) !== null;
-    fits.set(shape, mayFit);
+    const key = `${gang.project} ${shape}`;
+    let mayFit = fits.get(key);
+    if (mayFit === undefined) {
+      const alone = fleet.find(gang, false);
+      const over = alone === null ? null : ledger.limitOver(gang.project, amountsOf(alone.workers));
+      fits.set(key, (mayFit = alone !== null && over === null));
+    }
     found.set(gang.job, { at: null, why: mayFit ? later : "never-fits" });
     yield;
   }

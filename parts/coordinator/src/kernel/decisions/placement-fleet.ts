@@ -8,6 +8,9 @@ import type { Reservation } from "./reservation.ts";
 import { whyNeverNow } from "./worker-filter.ts";
 import { levelOf, WorkerKinds } from "./worker-kinds.ts";
 
+/** A worker as a gang finds it: why it may have this one neither now nor later, and why not now. Null: it may. */
+export type JudgedWorker = { worker: PlacementWorker; never: string | null; why: string | null };
+
 /** @property hasHome among the eligible is one whose node has memory for the hub @property excluded how many by the first reason of each */
 export type FleetCount = {
   eligible: number;
@@ -65,6 +68,18 @@ export class PlacementFleet {
     this.#kinds = new WorkerKinds(workers, this.#nodes, needs);
     for (const [at, worker] of workers.entries()) this.#shelve(at, worker);
     for (const cell of this.#cells.values()) this.#buckets.file(cell);
+  }
+
+  /** Each worker, with the first reason for which the gang can't have it. */
+  judge(gang: WaitingGang): JudgedWorker[] {
+    const whyNever = this.#whyNever(gang);
+    const avoided = this.#avoidedNodes(gang, whyNever);
+    return this.#workers.map((worker, at) => {
+      const never =
+        whyNever(worker, at) ??
+        (avoided.has(worker.node) ? "on nodes where the job has failed" : null);
+      return { worker, never, why: never ?? this.#whyBusy(worker, gang) };
+    });
   }
 
   /** How many workers the gang may have now, and why not the others: the first reason of each. */

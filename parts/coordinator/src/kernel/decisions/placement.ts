@@ -92,6 +92,24 @@ export function* planInSteps(snapshot: Snapshot): Generator<void, Plan> {
   return { placements, replacements, preemptions, waiting: yield* cycle.waiting(gangs) };
 }
 
+/** Jobs that wait: those that start now, then the others in the order of their turns. */
+export function* turnsInSteps(snapshot: Snapshot): Generator<void, string[]> {
+  const { gangs, nodes, workers, sharing, backfill } = snapshot;
+  const fleet = new PlacementFleet(nodes, workers, gangs);
+  const cycle = new Cycle(fleet, workers, sharing, backfill);
+  const turns: string[] = [];
+  for (const gang of cycle.turnsOf(gangs, "all")) {
+    if (!gang.isFurther) turns.push(gang.job);
+    cycle.serve(gang);
+    yield;
+  }
+  const starting = [
+    ...cycle.placements.filter(({ isFurther }) => !isFurther),
+    ...cycle.preemptions,
+  ];
+  return [...new Set([...starting.map(({ job }) => job), ...turns])];
+}
+
 class Cycle {
   readonly placements: Placement[] = [];
   readonly preemptions: Preemption[] = [];
@@ -145,9 +163,12 @@ class Cycle {
     this.#kept = Map.groupBy(workers, ({ keptFor }) => keptFor);
   }
 
-  *turnsOf(gangs: readonly WaitingGang[]): Generator<WaitingGang> {
-    const isOver = (gang: WaitingGang) =>
-      !this.#kept.has(gang.job) && this.#over.has(this.#classOf(gang));
+  /** @param which with all also those that need no turn, as others like them had theirs in vain */
+  *turnsOf(
+    gangs: readonly WaitingGang[],
+    which: "needed" | "all" = "needed",
+  ): Generator<WaitingGang> {
+    const isOver = (gang: WaitingGang) => which === "needed" && this.#isOver(gang);
     if (!this.#ledger.isSet) {
       for (const gang of inOrderOfArrival(gangs)) if (!isOver(gang)) yield gang;
       return;
@@ -156,8 +177,13 @@ class Cycle {
     for (let gang = turns.next(); gang !== null; gang = turns.next()) yield gang;
   }
 
+  #isOver(gang: WaitingGang): boolean {
+    return !this.#kept.has(gang.job) && this.#over.has(this.#classOf(gang));
+  }
+
   /** Places the gang, or has others make way for it, or notes why it waits. */
   serve(gang: WaitingGang): void {
+    if (this.#isOver(gang)) return;
     const hasKept = this.#kept.has(gang.job);
     const shape = this.#foundBy(gang);
     const chosen = !hasKept && this.#unplaced.has(shape) ? null : this.#fleet.find(gang, hasKept);

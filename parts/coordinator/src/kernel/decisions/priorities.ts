@@ -10,6 +10,12 @@ export const CLASS_PRIORITIES = {
 } as const;
 export type JobClass = keyof typeof CLASS_PRIORITIES;
 
+/** No two classes have one priority. */
+export function classOfPriority(priority: number): JobClass | null {
+  const classes = Object.keys(CLASS_PRIORITIES) as JobClass[];
+  return classes.find((jobClass) => CLASS_PRIORITIES[jobClass] === priority) ?? null;
+}
+
 /**
  * Of a job that may have several gangs the first has its class, and each further one takes what nobody else wants.
  * @param before gangs of the job that come before this one

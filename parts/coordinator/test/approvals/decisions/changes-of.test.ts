@@ -2,7 +2,7 @@ import t from "tap";
 import { changesOf, type FactsNow } from "../../../src/approvals/decisions/changes-of.ts";
 
 const NOW: FactsNow = {
-  ...{ name: "ada", held: [], quotaBytes: null },
+  ...{ name: "ada", held: [], quotaBytes: null, share: null },
   policies: new Map([
     ["jobs.cedar", "one\ntwo\nthree"],
     ["keys.cedar", "same"],
@@ -54,4 +54,18 @@ t.test("a hold comes and goes, and values of each person are opened", async (t) 
     receiver: "court",
   } as const;
   t.equal(changesOf({ ...disclosure, subjects: [...disclosure.subjects] }, NOW).length, 2);
+});
+
+t.test("of a share only what differs is told", async (t) => {
+  const share = { guarantee: { h100: 4, cpu: 2 }, limit: {}, weight: 1 };
+  const now = { ...NOW, name: "lung", share };
+  const what = { kind: "share", share: "p_1", guarantee: { cpu: 2 }, weight: 1 } as const;
+  t.same(changesOf(what, now), [
+    { what: "guarantee of lung", before: "2 cpu, 4 h100", after: "2 cpu" },
+  ]);
+  t.same(changesOf({ kind: "share", share: "p_1", guarantee: {}, limit: { cpu: 0 } }, now), [
+    { what: "guarantee of lung", before: "2 cpu, 4 h100", after: null },
+    { what: "limit of lung", before: null, after: "0 cpu" },
+  ]);
+  t.same(changesOf(what, NOW), [], "a share that is gone changes nothing");
 });

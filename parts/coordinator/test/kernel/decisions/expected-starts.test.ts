@@ -5,7 +5,9 @@ import type {
   RunningGang,
   WaitingGang,
 } from "../../../src/kernel/decisions/placement-facts.ts";
+import { resultOf } from "./result-of.ts";
 import type { Snapshot } from "../../../src/kernel/decisions/placement.ts";
+import type { Share } from "../../../src/kernel/decisions/shares.ts";
 
 const MINUTE = 60_000;
 const NOW = 1_000 * MINUTE;
@@ -26,17 +28,12 @@ const holds = (job: string, workers: number[], minutes: number | null): RunningG
   ...{ workers: workers.map((n) => `a-${n}`), startedAt: 0, committedAt: 0, preemptedAt: [] },
   endsAt: minutes === null ? null : NOW + minutes * MINUTE,
 });
-const startsOf = <T>(steps: Generator<void, T>): T => {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-  }
-};
 const on = (
   count: number,
   gangs: WaitingGang[],
   running: RunningGang[],
   lettingGo: readonly string[] = [],
+  shares?: readonly Share[],
 ) => {
   const held = new Set(running.flatMap(({ workers }) => workers));
   const snapshot: Snapshot = {
@@ -51,9 +48,10 @@ const on = (
       },
       ...{ isHealthy: true, isFree: !held.has(`a-${n}`) && !lettingGo.includes(`a-${n}`) },
     })),
+    ...(shares === undefined ? {} : { sharing: { now: NOW, shares, used: new Map(), running } }),
   };
   return Object.fromEntries(
-    [...startsOf(expectedStarts(snapshot, running, NOW))].map(([job, start]) => [
+    [...resultOf(expectedStarts(snapshot, running, NOW))].map(([job, start]) => [
       job,
       start.at === null ? start.why : (start.at - NOW) / MINUTE,
     ]),
@@ -90,3 +88,9 @@ t.test(
     t.same(on(2, [gang("j1", 5)], [holds("r1", [0], null)], ["a-1"]), { j1: 2 });
   },
 );
+
+t.test("what alone is over a limit never starts; what waits for its limit does", async (t) => {
+  const shares = [{ id: "p", parent: null, guarantee: {}, limit: { cpu: 1 }, weight: 1 }];
+  const gangs = [gang("j1", 5, 2), gang("j2", 5)];
+  t.same(on(3, gangs, [holds("r1", [0], 10)], [], shares), { j1: "never-fits", j2: 10 });
+});

@@ -1,0 +1,21 @@
+/** When a job is expected to start, as a shell says it. Pure. */
+import type { QueuedJob } from "@resontech/contracts/http-queue";
+import { age } from "../age.ts";
+
+const NO_START: Record<NonNullable<QueuedJob["noStart"]>, string> = {
+  "no-end-stated": "unknown: a job before it states no time limit",
+  "far-off": "far off",
+  "never-fits": "never, as fleet and limits are",
+};
+
+/** @param job as the queue has it; undefined of one that is held or has just started */
+export function startWords(
+  job: Pick<QueuedJob, "expectedStart" | "noStart"> | undefined,
+  now: number,
+): string {
+  if (job?.expectedStart != null)
+    return Date.parse(job.expectedStart) <= now
+      ? "now"
+      : `in ${age(new Date(now).toISOString(), Date.parse(job.expectedStart))}`;
+  return job?.noStart == null ? "" : NO_START[job.noStart];
+}

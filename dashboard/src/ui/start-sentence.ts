@@ -1,0 +1,19 @@
+/** When a job is expected to start, as pages say it. Pure. */
+import type { QueuedJob } from "@resontech/contracts/http-queue";
+import { duration } from "./instants.ts";
+
+const NO_START: Record<NonNullable<QueuedJob["noStart"]>, string> = {
+  "no-end-stated": "Unknown: a job before it states no time limit",
+  "far-off": "Far off",
+  "never-fits": "Never, as fleet and limits are",
+};
+
+/** `In 30 min`; empty of one that is held. */
+export function startSentence(
+  { expectedStart, noStart }: Pick<QueuedJob, "expectedStart" | "noStart">,
+  now: number,
+): string {
+  if (expectedStart === null) return noStart === null ? "" : NO_START[noStart];
+  const left = Date.parse(expectedStart) - now;
+  return left <= 0 ? "Now" : `In ${duration(left)}`;
+}

@@ -1,0 +1,17 @@
+/** A share in words, as requests tell it. Pure. */
+import { amountWords } from "@resontech/contracts/amount-words";
+import type { ShareAmounts, ShareBody } from "@resontech/contracts/http-shares";
+
+/** What a change says and no more: "guarantee 2 cpu, no limit, weight 3". */
+export function shareWords({ guarantee, limit, weight }: ShareBody): string {
+  return [
+    ...(guarantee === undefined ? [] : [named("guarantee", guarantee)]),
+    ...(limit === undefined ? [] : [named("limit", limit)]),
+    ...(weight === undefined ? [] : [`weight ${weight}`]),
+  ].join(", ");
+}
+
+function named(what: string, amounts: ShareAmounts): string {
+  const words = amountWords(amounts);
+  return words === null ? `no ${what}` : `${what} ${words}`;
+}

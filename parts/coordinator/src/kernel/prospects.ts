@@ -1,0 +1,81 @@
+import type { Clock } from "./clock.ts";
+import { shapeOf } from "./decisions/gang-shapes.ts";
+import type { Snapshot } from "./decisions/placement.ts";
+import {
+  lastingFleet,
+  limitingShares,
+  limitPassedAlone,
+  whyNeverStarting,
+} from "./decisions/why-never-starting.ts";
+import { ShareLimitExceeded } from "./errors.ts";
+import type { PlacementSnapshots } from "./placement-snapshots.ts";
+import type { JobRow } from "./rows.ts";
+import type { ShareTable } from "./share-table.ts";
+
+/** So long a job like one that could start is taken for one that can: jobs may come by the thousand. */
+const AGE_MS = 10_000;
+
+type Fleet = Pick<Snapshot, "nodes" | "workers">;
+/** @property starting shapes of jobs that could start on the fleet @property within shapes with the limits that they don't pass alone */
+type Known = { at: number; fleet: Fleet; starting: Set<string>; within: Set<string> };
+
+/** Whether a new job can start at all, as the fleet and the limits are today. */
+export class Prospects {
+  readonly #clock: Clock;
+  readonly #snapshots: Pick<PlacementSnapshots, "fleet" | "gangOf">;
+  readonly #shares: Pick<ShareTable, "isSet" | "all">;
+  #last: Known | null = null;
+
+  constructor(
+    clock: Clock,
+    snapshots: Pick<PlacementSnapshots, "fleet" | "gangOf">,
+    shares: Pick<ShareTable, "isSet" | "all">,
+  ) {
+    this.#clock = clock;
+    this.#snapshots = snapshots;
+    this.#shares = shares;
+  }
+
+  /**
+   * @returns why no wait lets it start today; null where one may
+   * @throws ShareLimitExceeded where it alone is more than its project may hold
+   */
+  judge(job: JobRow): string | null {
+    if (this.#shares.isSet) this.#requireWithinLimits(job);
+    const known = this.#known();
+    const shape = shapeOf(this.#snapshots.gangOf(job, known.fleet));
+    if (known.starting.has(shape)) return null;
+    // What could not start may do so with a node that has joined since.
+    const fleet = lastingFleet(this.#snapshots.fleet());
+    const gang = this.#snapshots.gangOf(job, fleet);
+    const why = whyNeverStarting(fleet, gang);
+    if (why === null) known.starting.add(shapeOf(gang));
+    return why;
+  }
+
+  #requireWithinLimits(job: JobRow): void {
+    const shares = this.#shares.all();
+    const limiting = limitingShares(shares, job.project_id);
+    if (limiting.length === 0) return;
+    const known = this.#known();
+    const shape = shapeOf(this.#snapshots.gangOf(job, known.fleet));
+    const key = JSON.stringify([shape, limiting.map(({ id, limit }) => [id, limit])]);
+    if (known.within.has(key)) return;
+    const fleet = this.#snapshots.fleet();
+    const gang = this.#snapshots.gangOf(job, fleet);
+    const passed = limitPassedAlone(fleet, gang, limiting);
+    if (passed === null) {
+      known.within.add(key);
+      return;
+    }
+    const name = shares.find(({ id }) => id === passed.share)?.name ?? passed.share;
+    throw new ShareLimitExceeded({ ...passed, name, needs: gang.size });
+  }
+
+  #known(): Known {
+    const at = this.#clock.now();
+    if (this.#last === null || Math.abs(at - this.#last.at) > AGE_MS)
+      this.#last = { at, fleet: this.#snapshots.fleet(), starting: new Set(), within: new Set() };
+    return this.#last;
+  }
+}

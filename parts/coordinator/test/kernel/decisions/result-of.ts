@@ -1,0 +1,7 @@
+/** What all steps come to. */
+export function resultOf<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
