@@ -55,17 +55,13 @@ async function somebody(username: string): Promise<Owned> {
   const account_ = await made(`/api/projects/${project}/service-accounts`, {
     ...{ name: "nightly", scopes: ["jobs:read"], publicKey: publicKey.export({ format: "jwk" }) },
   });
-  const schedule = await made("/api/schedules", {
-    ...{ cron: "0 3 * * *", timeZone: "UTC" },
-    task: { kind: "command", name: "nightly", scriptPath: "/jobs/nightly/run.sh" },
-  });
   const approval = await made("/api/approvals", {
     what: { kind: "quota", projectId: project, bytes: 2 ** 41 },
   });
   return {
     ...{ userId, ask },
     ids: {
-      ...{ project, bucket, key: row.id, account: account_, approval, schedule, person: userId },
+      ...{ project, bucket, key: row.id, account: account_, approval, person: userId },
       session: `sid-${userId}`,
     },
   };
@@ -94,6 +90,11 @@ const ELSEWHERE: Record<string, string> = {
       "GET /:organisation/:model/resolve/:revision/*",
     ].map((name) => [name, "hub/hub.engines.test.ts"]),
   ),
+  // A task's body has several forms, and no sample fits one of them.
+  "POST /api/schedules": "http/schedules.test.ts",
+  "PUT /api/schedules/:id": "authorization/doors.test.ts",
+  "DELETE /api/schedules/:id": "authorization/doors.test.ts",
+  "GET /api/schedules/:id/runs": "authorization/doors.test.ts",
   "GET /api/audit/events/:index": "audit/audit-search.engines.test.ts",
   "GET /api/audit/questions/:question": "audit/audit-search.engines.test.ts",
   "GET /api/audit/questions/:question/proofs": "audit/audit-search.engines.test.ts",
