@@ -74,6 +74,18 @@ exec setpriv --no-new-privs chroot --userspec=10001:10001 --groups= "$root" "$py
 """
 
 
+# Of a model file on standard input: its tensors by name, whatever else is noted beside them.
+_DIGEST = """
+import hashlib, io, sys, torch
+saved = torch.load(io.BytesIO(sys.stdin.buffer.read()), map_location="cpu", weights_only=False)
+tensors = saved.get("model", saved)
+digest = hashlib.sha256()
+for name in sorted(tensors):
+    digest.update(name.encode() + tensors[name].contiguous().numpy().tobytes())
+print(digest.hexdigest())
+"""
+
+
 @dataclass(frozen=True)
 class JobImage:
     """Where the interpreter with NVFlare, torch and the public client is: `python` as seen from `root`."""
@@ -87,6 +99,17 @@ class JobImage:
 
     def forge(self, order: dict) -> dict:
         return _forge_of(self).make(order)
+
+    def weights_digest(self, model: bytes) -> str:
+        """Of the weights alone, by the image's own torch."""
+        looked = subprocess.run(
+            ["unshare", "--mount", "bash", "-c", _LOOK_INSIDE, "digest", self.root, self.python, "-c", _DIGEST],
+            input=model,
+            capture_output=True,
+            check=True,
+            env={"PATH": _PATH, "KEPT": self.kept()},
+        )
+        return looked.stdout.decode().strip()
 
     def kept(self) -> str:
         """A private /tmp would hide an interpreter that lies there."""

@@ -6,7 +6,7 @@ import type { MadeWayMail } from "./decisions/made-way-mail.ts";
 /** One decision, in their order. @property isLeaving it has not let go of its workers, so nobody knows yet what stays */
 export type MadeWayRow = Omit<MadeWayMail, "project" | "expectedStart"> & {
   id: number;
-  byProject: string | null;
+  byJob: string;
   isLeaving: boolean;
   isWaiting: boolean;
 };
@@ -35,10 +35,10 @@ export function waysAfter(db: ReadHandle, after: number): MadeWayRow[] {
       [number],
       Omit<MadeWayRow, "isLeaving" | "isWaiting"> & { state: string; isLast: number }
     >(
-      `SELECT way.id, way.victim_job AS jobId, jobs.name, jobs.state, other.project_id AS byProject,
+      `SELECT way.id, way.victim_job AS jobId, jobs.name, jobs.state, way.job_id AS byJob,
          CASE WHEN jobs.resumable = 1 THEN (SELECT max(round) FROM checkpoints WHERE checkpoints.job_id = jobs.id) END AS afterRound,
          way.id = (SELECT max(id) FROM preemptions WHERE victim_job = way.victim_job) AS isLast
-       FROM preemptions AS way JOIN jobs ON jobs.id = way.victim_job LEFT JOIN jobs AS other ON other.id = way.job_id
+       FROM preemptions AS way JOIN jobs ON jobs.id = way.victim_job
        WHERE way.id > ? ORDER BY way.id LIMIT 100`,
     )
     .all(after)
@@ -52,21 +52,19 @@ export function waysAfter(db: ReadHandle, after: number): MadeWayRow[] {
 /** People who are still in the job's project and want to hear of it, each with the name of the other project where it is the own, too. */
 export function readersOfWay(
   db: ReadHandle,
-  { jobId, byProject }: Pick<MadeWayRow, "jobId" | "byProject">,
+  { jobId, byJob }: Pick<MadeWayRow, "jobId" | "byJob">,
 ): { userId: string; project: string | null }[] {
   return db
-    .prepare<
-      { jobId: string; byProject: string | null },
-      { userId: string; project: string | null }
-    >(
+    .prepare<{ jobId: string; byJob: string }, { userId: string; project: string | null }>(
       `SELECT users.id AS userId, projects.name AS project
        FROM jobs JOIN project_members AS member ON member.project_id = jobs.project_id JOIN users ON users.id = member.user_id
-         LEFT JOIN project_members AS own ON own.user_id = users.id AND own.project_id = @byProject
+         LEFT JOIN jobs AS other ON other.id = @byJob
+         LEFT JOIN project_members AS own ON own.user_id = users.id AND own.project_id = other.project_id
          LEFT JOIN projects ON projects.id = own.project_id
        WHERE jobs.id = @jobId AND users.disabled_at IS NULL AND users.left_at IS NULL
          AND (EXISTS (SELECT 1 FROM job_mails WHERE job_mails.job_id = jobs.id AND job_mails.user_id = users.id)
            OR (jobs.user_id = users.id AND EXISTS (SELECT 1 FROM job_mails_of_all AS wish WHERE wish.user_id = users.id)))
        ORDER BY users.id`,
     )
-    .all({ jobId, byProject });
+    .all({ jobId, byJob });
 }

@@ -477,3 +477,44 @@ t.test(
     t.same(victims.map(state), ["QUEUED", "QUEUED"]);
   },
 );
+
+t.test(
+  "the workers of one who makes way are kept from when the last of them is free",
+  async (t) => {
+    const { world, agent, cycle, work, state, settle, pass } = await sharedWorld(2);
+    t.teardown(() => world[Symbol.dispose]());
+    world.parts.db.exec(`
+    UPDATE shares SET guarantee = '{}' WHERE id = 'project-a';
+    UPDATE shares SET guarantee = '{"cpu":2}' WHERE id = 'project-b';
+  `);
+    const submit = async (slug: string, change: Parameters<KernelWorld["task"]>[1]) =>
+      (await world.parts.kernel.submit(world.task(slug, change, 2))).id;
+    const victim = await submit("gang", { minClients: 1, resumable: true });
+    await cycle();
+    await work(5);
+    agent.commits = false;
+    const entitled = await submit("both", { projectId: "project-b" });
+    await cycle();
+    await agent.fetch();
+    const [server, site] = world
+      .all<{ id: string }>(
+        "SELECT id FROM members WHERE job_id = ? ORDER BY is_lead DESC, id",
+        victim,
+      )
+      .map(({ id }) => id);
+    const clean = { processesGone: true, diskGone: true, devicesAtBaseline: true };
+    agent.say(site!, { kind: "released", ...clean });
+    await agent.send();
+    t.equal(world.one("SELECT count(*) FROM leases WHERE released_at IS NULL"), 1);
+    t.equal(state(victim), "PREEMPTING", "the other is enough for the round");
+    pass(60_000);
+    await agent.beat();
+    agent.commit(server!);
+    await agent.send();
+    await settle();
+    t.equal(state(victim), "QUEUED");
+    t.equal(world.one("SELECT kept_until FROM preemptions"), world.nowMs + 120_000);
+    await cycle();
+    t.equal(state(entitled), "RESERVED");
+  },
+);
