@@ -36,7 +36,7 @@ import { logMerges } from "./migrations/0034-log-merges.ts";
 import { exitCodes } from "./migrations/0035-exit-codes.ts";
 import { stoppedBy } from "./migrations/0036-stopped-by.ts";
 import { shares } from "./migrations/0037-shares.ts";
-import { orderOfJobs } from "./migrations/0039-order-of-jobs.ts";
+import { orderOfJobs } from "./migrations/0038-order-of-jobs.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -62,7 +62,5 @@ export const MIGRATIONS: readonly Migration[] = [
   exitCodes,
   stoppedBy,
   shares,
-  // The number belongs to a change that lands beside this one.
-  { version: 38, name: "reserved", sql: "" },
   orderOfJobs,
 ];
