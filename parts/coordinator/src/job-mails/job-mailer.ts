@@ -38,7 +38,7 @@ export type JobMailerDeps = {
   publicUrl: string;
   now: () => number;
   /** When a job that waits is expected to have workers; null where nobody knows. */
-  expectedStart: (job: string) => Promise<number | null>;
+  expectedStart: (job: string) => number | null;
   onError: (error: unknown) => void;
   lookMs?: number;
 };
@@ -99,9 +99,8 @@ export class JobMailer implements AsyncDisposable {
 
   async #tellWay(way: MadeWayRow): Promise<void> {
     const { read, publicUrl, expectedStart } = this.#deps;
-    const start = await expectedStart(way.jobId);
     for (const { userId, project } of readersOfWay(read, way)) {
-      const facts = { ...way, project, expectedStart: start };
+      const facts = { ...way, project, expectedStart: expectedStart(way.jobId) };
       await this.#mail(userId, madeWayMail(facts, publicUrl));
     }
   }

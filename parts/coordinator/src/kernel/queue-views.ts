@@ -42,12 +42,6 @@ export class QueueViews {
     this.#sharing = sharing;
   }
 
-  /** When a job that waits is expected to start; null where nobody knows. */
-  async startOf(job: string): Promise<number | null> {
-    const starts = await Promise.resolve(this.#starts());
-    return starts.get(job)?.at ?? null;
-  }
-
   /** Those that start first stand first, then those of which nobody knows, by arrival; what is held stands last. */
   of(reach: RowFilter, project?: string): QueuedJobView[] {
     const { sql, values } = whereOf(reach, {
@@ -70,6 +64,11 @@ export class QueueViews {
     }));
     const at = ({ isHeld, start }: QueuedJobView) => (isHeld ? Infinity : (start?.at ?? 8.64e15));
     return views.toSorted((a, b) => (at(a) < at(b) ? -1 : at(a) > at(b) ? 1 : 0));
+  }
+
+  /** When a job that waits is expected to start; null where nobody knows. */
+  startOf(job: string): number | null {
+    return this.#starts().get(job)?.at ?? null;
   }
 
   #starts(): Map<string, ExpectedStart> {

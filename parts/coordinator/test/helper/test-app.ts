@@ -168,7 +168,7 @@ export async function makeTestApp(
     catalogue: () => kernel.catalogue(),
     watch: new DeploymentWatch(new GatewayReports(), new HeardNumbers(), now),
     deviceUses: () => [],
-    queue: { of: () => [], startOf: async () => null },
+    queue: { of: () => [], startOf: () => null },
     useCurves: new UseCurves(read, { range: async () => [] }, now),
     hostHistory: new HostHistory({ range: async () => [] }, () => null, now),
     runbooks: new Runbooks(null),

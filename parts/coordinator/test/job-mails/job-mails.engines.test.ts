@@ -129,7 +129,7 @@ t.test(
             looks += 1;
             return clock.now;
           },
-          expectedStart: async () => 7_000,
+          expectedStart: () => 7_000,
           onError: (error) => void errors.push(String(error)),
           lookMs: 50,
         },

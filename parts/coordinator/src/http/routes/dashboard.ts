@@ -95,8 +95,7 @@ export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = a
       const by = job.madeWay?.by ?? null;
       return dashboardJobWithWorkers(job, {
         project: by === null ? null : projectForCaller(request, by),
-        expectedStart:
-          job.madeWay !== null && job.state === "QUEUED" ? await queue.startOf(job.id) : null,
+        expectedStart: job.state === "QUEUED" ? queue.startOf(job.id) : null,
       });
     },
   );
