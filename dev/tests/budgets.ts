@@ -30,6 +30,11 @@ export const EXCEPTIONS: Readonly<Record<string, Exception>> = {
     cpuSeconds: 160,
     reason: "every kind of fault of a user's training ends a real attempt of NVFlare with torch",
   },
+  "parts/agent/test/runners-resume.engines.test.ts": {
+    cpuSeconds: 120,
+    reason:
+      "nine attempts of NVFlare with torch, which are lost, make way, go on, and are compared",
+  },
   "parts/agent/test/runners.engines.test.ts": {
     cpuSeconds: 80,
     reason: "a real federation of NVFlare with torch, from its first round to its model",
