@@ -24,12 +24,12 @@ t.test("an answer that comes late, or not at all, does not end the wait", async 
   ]) {
     const said: string[] = [];
     const find = appliance([
-      { waitingFor: "needs 1 workers" },
+      { waitingFor: "needs 1 worker" },
       ...[{ code }, { code }],
       { status: "RUNNING", state: "RUNNING" },
     ]);
     t.equal(await waitUntilReady(find, (text) => said.push(text), fast), "RUNNING", code);
-    t.match(said, ["waiting: needs 1 workers", /does not answer/]);
+    t.match(said, ["waiting: needs 1 worker", /does not answer/]);
     t.equal(said.length, 2, "the same is said once");
   }
 });

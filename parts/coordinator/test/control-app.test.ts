@@ -146,7 +146,7 @@ t.test("shares are set in part, on record, and never beyond what stands above th
     status: 400,
     body: {
       code: "validation_failed",
-      message: /o_own is guaranteed 1 workers of h100, .* guaranteed 2/,
+      message: /o_own is guaranteed 1 worker of h100, .* guaranteed 2/,
     },
   });
   const { body } = await ask(app, "share-list", {});

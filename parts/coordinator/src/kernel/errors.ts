@@ -1,3 +1,5 @@
+import { workerCount } from "./decisions/worker-count.ts";
+
 /** The folder has a living job; its outputs would be overwritten. */
 export class WorkspaceBusy extends Error {
   override readonly name = "WorkspaceBusy";
@@ -55,7 +57,7 @@ export class ShareLimitExceeded extends Error {
 
   constructor(passed: { name: string; model: string; limit: number; needs: number }) {
     const { name, model, limit, needs } = passed;
-    super(`the job needs ${needs} workers; ${name} may hold at most ${limit} of ${model}`);
+    super(`the job needs ${workerCount(needs)}; ${name} may hold at most ${limit} of ${model}`);
   }
 }
 

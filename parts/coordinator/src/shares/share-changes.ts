@@ -5,6 +5,7 @@ import type { OperationRunner } from "../audited-operation.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import { lowersGuarantee } from "../kernel/decisions/lowered-guarantee.ts";
 import { type Amounts, overGuaranteed } from "../kernel/decisions/shares.ts";
+import { workerCount } from "../kernel/decisions/worker-count.ts";
 import type { NamedShare, ShareChange, ShareTable } from "../kernel/share-table.ts";
 
 /** @property mayLower nobody else has to agree, or somebody has */
@@ -67,7 +68,7 @@ function requireCovered(over: ReturnType<typeof overGuaranteed>): void {
   const { parent, model, guaranteed, wanted } = over;
   throw new ApiError(
     "validation_failed",
-    `guarantee: ${parent} is guaranteed ${guaranteed} workers of ${model}, and what is below it would be guaranteed ${wanted}`,
+    `guarantee: ${parent} is guaranteed ${workerCount(guaranteed)} of ${model}, and what is below it would be guaranteed ${wanted}`,
   );
 }
 

@@ -327,7 +327,7 @@ const BAD: BadTask[] = [
   {
     what: "one worker for two shards",
     code: "worker_count_mismatch",
-    says: "1 workers",
+    says: "1 worker pinned for 2 shards",
     body: { workerIds: ["node-a-0"] },
   },
   {

@@ -47,7 +47,7 @@ t.test("a job that waits is told when who holds its workers must have ended", as
   t.same(await told([]), []);
   t.match((await queue.of("all"))[0], {
     ...{ name: "next", projectId: "project-a", isHeld: false },
-    waitingFor: /^needs 1 workers; 0 of 1 would do now/,
+    waitingFor: /^needs 1 worker; 0 of 1 would do now/,
   });
   world.nowMs += 2_000;
   const late = await submit("late", 5);

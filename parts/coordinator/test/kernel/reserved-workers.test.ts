@@ -37,7 +37,7 @@ t.test(
     t.match(world.one("SELECT waiting_for FROM jobs WHERE id = ?", wide), /reserved for it$/);
     t.match(
       world.one("SELECT waiting_for FROM jobs WHERE id = ?", endless),
-      /needs 1 workers; 0 of 2 would do now/,
+      /needs 1 worker; 0 of 2 would do now/,
     );
   },
 );

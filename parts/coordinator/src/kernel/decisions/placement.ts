@@ -21,6 +21,7 @@ import {
 } from "./reclaim.ts";
 import { RESERVED_AFTER_MS, reserveFor } from "./reservation.ts";
 import { type Amounts, amountsOf, type Share, ShareLedger } from "./shares.ts";
+import { workerCount } from "./worker-count.ts";
 import { inOrderOfArrival, ShareTurns } from "./turns.ts";
 
 export type Snapshot = {
@@ -192,7 +193,7 @@ class Cycle {
     const over = this.#ledger.limitOver(gang.project, amounts);
     if (over !== null) {
       const whose = over.id === gang.project ? "its project" : "what stands above its project";
-      this.#close(gang, `${whose} may hold at most ${over.limit} workers of ${over.model}`);
+      this.#close(gang, `${whose} may hold at most ${workerCount(over.limit)} of ${over.model}`);
       return;
     }
     if (chosen !== null) {
@@ -396,5 +397,5 @@ function explain(gang: WaitingGang, { eligible, all, hasHome, excluded }: FleetC
     eligible >= gang.size
       ? "; they are on several nodes, none of which the others can reach on a free job port"
       : "";
-  return `needs ${gang.size} workers; ${eligible} of ${all} would do now${unreached}${left}`;
+  return `needs ${workerCount(gang.size)}; ${eligible} of ${all} would do now${unreached}${left}`;
 }

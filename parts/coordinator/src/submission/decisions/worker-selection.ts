@@ -2,6 +2,7 @@
 import type { SubmitTaskBody } from "@resontech/contracts/http-tasks";
 import { ApiError } from "../../api-error.ts";
 import type { WorkerSelection } from "../../kernel/accepted-task.ts";
+import { workerCount } from "../../kernel/decisions/worker-count.ts";
 import type { FleetModel, WorkerView } from "../../kernel/fleet-view.ts";
 
 type SelectionFields = Pick<
@@ -65,7 +66,7 @@ function checkPinned(
   if (pinned.length !== shardCount) {
     throw new ApiError(
       "worker_count_mismatch",
-      `${pinned.length} workers are pinned for ${shardCount} shards`,
+      `${workerCount(pinned.length)} pinned for ${shardCount === 1 ? "1 shard" : `${shardCount} shards`}`,
     );
   }
   const known = new Set(workers.map(({ id }) => id));

@@ -180,5 +180,5 @@ t.test("a limit holds a job back, with its words, and lets a smaller one by", as
   t.match(found.waiting, [{ job: "j1", why: "its project may hold at most 2 workers of cpu" }]);
   const team = [share("t", { limit: { cpu: 1 } }), share("a", { parent: "t" })];
   const [told] = plan(fleet(4, [gang("j1", "a", { size: 2 })], [], team)).waiting;
-  t.equal(told!.why, "what stands above its project may hold at most 1 workers of cpu");
+  t.equal(told!.why, "what stands above its project may hold at most 1 worker of cpu");
 });
