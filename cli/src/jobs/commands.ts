@@ -243,7 +243,7 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
     .option("--gpu-models <ids>", "catalogue ids in order of preference, with commas; or any")
     .option("--max-price <cents>", "at most so much for an hour of a device, or any", orAny)
     .option("--memory <MiB>", "what a member needs of its device, or any", orAny)
-    .option("--minutes <n>", "the job ends so long after its first start, or any", orAny)
+    .option("--minutes <n>", "the job ends once it ran so long, or any", orAny)
     .option(
       "--file <path=file>",
       "another file in place of one that the job read; may stand several times",

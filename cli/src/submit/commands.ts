@@ -47,7 +47,7 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
     )
     .option("--max-price <cents>", "at most so much for an hour of a device", countOf)
     .option("--memory <MiB>", "what a member needs of its device", countOf)
-    .option("--minutes <n>", "the job ends so long after its first start", countOf)
+    .option("--minutes <n>", "the job ends once it ran so long", countOf)
     .option(
       "--after <job>",
       "hold it until this job has succeeded, or with JOB:ended until it has ended; may be repeated",

@@ -37,7 +37,7 @@ const ofEveryKind = {
     Type.Integer({
       minimum: 1,
       maximum: 525_600,
-      description: "The job ends as EXPIRED so long after its first start",
+      description: "The job ends as EXPIRED once it ran so long, over all its attempts",
     }),
   ),
   after: Type.Optional(After),

@@ -45,7 +45,7 @@ export type AcceptedTask = {
   selection: WorkerSelection;
   onlyMine: boolean;
   estimatedMemoryMb: number | null;
-  /** From its first start; null = none. */
+  /** Of the time that it runs, over all attempts; null = none. */
   timeLimitMs: number | null;
   /** Of the member without a device, and for a program that knows one image a job. */
   image: JobImage;

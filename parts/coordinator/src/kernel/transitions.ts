@@ -107,7 +107,11 @@ export class Transitions {
       bytes: jobs.bytesToStage(jobId),
       expiresAt: change.expires_at === undefined ? job.expires_at : change.expires_at,
     });
-    if (isTerminal(step.to)) change.ended_at = now;
+    if (isTerminal(step.to)) {
+      change.ended_at = now;
+      // What ended waits for nothing, and says why it ended.
+      change.waiting_for = null;
+    }
     if (!jobs.move(job, step.to, now, change)) return false;
 
     if (step.effects.includes("create-attempt")) {

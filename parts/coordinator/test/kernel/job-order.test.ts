@@ -103,6 +103,7 @@ t.test(
     t.match(job(second), {
       state: "CANCELLED",
       reason: "dependency_failed",
+      waitingFor: null,
       error: {
         code: "dependency_failed",
         message: `This job was to start after ${first} (first) had succeeded, and that one was cancelled.`,
