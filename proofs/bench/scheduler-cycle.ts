@@ -1,7 +1,7 @@
 /**
  * What a cycle of the scheduler takes at three sizes of nodes × queued jobs, each node of eight workers, the fleet full, while jobs end and arrive: the pure
  * plan alone, and whole cycles on the real database, which read rows and write what is decided. With shares of fifty projects, and without. Each size in a
- * process of its own. Beside it the lag of the loop that answers requests meanwhile, memory, and how long a guarantee waits for the first to make way.
+ * process of its own. Beside it the lag of the loop that answers requests meanwhile, memory, and how long it takes until somebody's making way for a guarantee is decided and stored.
  *
  * `npm run prove -- scheduler-cycle [SIZES] [SEED]`, sizes as `100x1000,1000x10000`
  */
@@ -19,7 +19,7 @@ const GOALS: Readonly<Record<string, { p99: number }>> = {
 };
 const [GOAL_MB, GOAL_LAG_MS, GOAL_RECLAIM_MS] = [1_500, 50, 2_000];
 const CYCLES = 60;
-/** The database is filled by real submissions and placements: half an hour at the largest size. */
+/** The database is filled by real submissions and placements, which takes long: the largest size was not tried. */
 const MOST_NODES_ON_DISK = 1_000;
 const FOLDER = join(import.meta.dirname, "scheduler-cycle");
 const run = promisify(execFile);

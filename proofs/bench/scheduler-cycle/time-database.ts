@@ -106,7 +106,7 @@ for (let cycle = 1; cycle <= cycles; cycle += 1) {
   await new Promise((resolve) => setTimeout(resolve, 5));
   lag.disable();
 }
-/** A project is guaranteed what others hold, and asks for a node's workers: until the first has been told to make way. */
+/** A project is guaranteed what others hold, and asks for a node's workers: until it is decided and stored who makes way. */
 async function timeReclaim(): Promise<number> {
   copy("projects", "id = 'project-a'", () => ({
     ...{ id: "project-entitled", is_default: 0, name: "entitled" },
