@@ -203,6 +203,20 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 1,
   },
+  "scheduler-histories": {
+    folder: "faults",
+    shows:
+      "in made histories of fleets, and of the kernel on its database, no worker is given out twice, no job is lost, torn or starved, guarantees are kept, and planted bugs are found",
+    goal: "nothing is broken, every bug is found",
+    figures: [
+      ["fleets", "histories of fleets"],
+      ["kernels", "of the kernel"],
+      ["fleet.broken", "and"],
+      ["kernel.broken", "broken"],
+      ["bugs_found", "of 14 bugs found"],
+    ],
+    minutes: 60,
+  },
   "scheduler-cycle": {
     folder: "bench",
     shows:

@@ -19,7 +19,7 @@ import type { RecordedRun, Window } from "./crash/recorded-run.ts";
 import { Rows } from "./crash/rows.ts";
 import { recordLog, recordSecondLives } from "./crash/runs.ts";
 import { recordTurns } from "./crash/turns.ts";
-import { seededRandom } from "../seeded-random.ts";
+import { seededRandom } from "@resontech/house/seeded-random";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
 const ALL_KINDS = Object.keys(CRASH_KINDS) as CrashKind[];

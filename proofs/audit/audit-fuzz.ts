@@ -18,7 +18,7 @@ import { again } from "./fuzz/again.ts";
 import { FuzzRun } from "./fuzz/fuzz-run.ts";
 import { makeSamples } from "./fuzz/samples.ts";
 import { nodeBuilds } from "./instances/node-builds.ts";
-import { seededRandom } from "../seeded-random.ts";
+import { seededRandom } from "@resontech/house/seeded-random";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
 const CACHE = join(import.meta.dirname, "../../.cache/airgap");

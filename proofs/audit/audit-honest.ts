@@ -11,7 +11,7 @@ import { type DisclosedRange, exportLog } from "@resontech/audit/export";
 import { nodePlatform, parseKnown, type Report, verify } from "@resontech/verifier/judge";
 import { temporaryRoot } from "./instances/auditd-instance.ts";
 import { type Expected, HonestLog, KEPT_VALUES } from "./honest/honest-log.ts";
-import { seededRandom } from "../seeded-random.ts";
+import { seededRandom } from "@resontech/house/seeded-random";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
 const DEFAULT_LOGS = 100;

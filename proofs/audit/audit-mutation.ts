@@ -27,7 +27,7 @@ import type { Tallies, Tally, Work } from "./mutation/evaluate-bits.ts";
 import { headOf, type TilePart } from "./mutation/layout.ts";
 import { MixedEntries } from "./mutation/mixed-entries.ts";
 import { makeWitnessedLog, type WitnessedLog } from "./mutation/witnessed-log.ts";
-import { seededRandom } from "../seeded-random.ts";
+import { seededRandom } from "@resontech/house/seeded-random";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
 /** What is flipped in an export of so many entries. */

@@ -16,7 +16,7 @@ import { HonestLog } from "./honest/honest-log.ts";
 import { openVerifierPage } from "./versions/by-page.ts";
 import { type Case, makeCases } from "./versions/cases.ts";
 import { nodeBuilds } from "./instances/node-builds.ts";
-import { seededRandom } from "../seeded-random.ts";
+import { seededRandom } from "@resontech/house/seeded-random";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
 const CACHE = join(import.meta.dirname, "../../.cache");

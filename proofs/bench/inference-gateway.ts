@@ -21,7 +21,7 @@ import { RunningGateway } from "@resontech/inference-gateway/testing/running-gat
 import type { LoadPlan, LoadReport, LoadTarget } from "./inference-gateway/load.ts";
 import { startLitellm, startPortkey } from "./inference-gateway/peers.ts";
 import { timeDiskSyncs } from "./measure/disk-sync.ts";
-import { seededRandom } from "../seeded-random.ts";
+import { seededRandom } from "@resontech/house/seeded-random";
 import { quantile } from "../statistics.ts";
 import { bench, byRound } from "./measure/bench.ts";
 import type { ProofContext, ProofResult } from "../proof.ts";

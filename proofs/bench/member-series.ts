@@ -16,7 +16,7 @@ import { deviceHolderFamilies, memberFamilies } from "@resontech/coordinator/use
 import { freePort } from "@resontech/house/free-port";
 import { untilFound } from "@resontech/house/until-found";
 import type { ProofContext, ProofResult } from "../proof.ts";
-import { seededRandom } from "../seeded-random.ts";
+import { seededRandom } from "@resontech/house/seeded-random";
 
 const MEMBERS = 24;
 const JOB = "job-bxc3wkzp646nq0nk";

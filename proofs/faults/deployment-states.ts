@@ -5,7 +5,7 @@
  * `npm run prove -- deployment-states [STEPS [SEED]]` (a million steps unless said)
  */
 import { DeploymentWorld } from "@resontech/coordinator/testing/deployment-world";
-import { seededRandom } from "../seeded-random.ts";
+import { seededRandom } from "@resontech/house/seeded-random";
 import type { ProofContext, ProofResult } from "../proof.ts";
 
 const STEPS = 1_000_000;

@@ -26,7 +26,7 @@ import { SILENT_LOG as log } from "@resontech/house/silent-log";
 import { CountingEngine } from "./inference-usage/counting-engine.ts";
 import { KeptUp } from "./inference-usage/kept-up.ts";
 import { type Made, makeCall, type CallSpec } from "./inference-usage/make-call.ts";
-import { seededRandom } from "../seeded-random.ts";
+import { seededRandom } from "@resontech/house/seeded-random";
 import type { ProofContext, ProofResult } from "../proof.ts";
 import { freePort } from "@resontech/house/free-port";
 

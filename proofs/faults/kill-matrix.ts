@@ -15,7 +15,7 @@ import { findPaths } from "@resontech/house/find-paths";
 import type { LocalAppliance } from "@resontech/house/local-appliance";
 import { isVerified } from "@resontech/house/verify-audit";
 import type { ProofContext, ProofResult } from "../proof.ts";
-import { seededRandom } from "../seeded-random.ts";
+import { seededRandom } from "@resontech/house/seeded-random";
 import { spread } from "../statistics.ts";
 import type { Harm, Harmed } from "./harms/harm.ts";
 import { HarmedJobs } from "./harms/harmed-jobs.ts";

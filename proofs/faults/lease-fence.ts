@@ -14,7 +14,7 @@ import { NetworkNamespace } from "@resontech/house/network-namespace";
 import { SecondNode } from "@resontech/house/second-node";
 import { isVerified } from "@resontech/house/verify-audit";
 import type { ProofContext, ProofResult } from "../proof.ts";
-import { seededRandom } from "../seeded-random.ts";
+import { seededRandom } from "@resontech/house/seeded-random";
 import { spread } from "../statistics.ts";
 import type { Harm, Harmed } from "./harms/harm.ts";
 import { HarmedJobs } from "./harms/harmed-jobs.ts";

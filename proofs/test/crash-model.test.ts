@@ -10,7 +10,7 @@ import {
 import { Disk } from "../audit/crash/disk-model.ts";
 import { type Call, encodeMark, readRecording } from "../audit/crash/recording.ts";
 import { syncCallOf } from "../audit/crash/sync-calls.ts";
-import { seededRandom } from "../seeded-random.ts";
+import { seededRandom } from "@resontech/house/seeded-random";
 
 const KINDS = Object.keys(CRASH_KINDS) as CrashKind[];
 const ROOT = { path: "", inode: 1, mode: 0o700, bytes: null };

@@ -4,7 +4,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { seededRandom } from "../../seeded-random.ts";
+import { seededRandom } from "@resontech/house/seeded-random";
 import { AuditdProcess } from "./auditd-process.ts";
 import { Coordinator } from "./coordinator.ts";
 import type { CrashKind } from "./crash-state.ts";

@@ -1,5 +1,5 @@
 /** Choices by one seeded generator. */
-import { seededRandom } from "../../seeded-random.ts";
+import { seededRandom } from "@resontech/house/seeded-random";
 
 /** 2^32 by the golden ratio. */
 const SPREAD = 0x9e3779b1;

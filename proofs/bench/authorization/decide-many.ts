@@ -6,7 +6,7 @@
  */
 import type { Action } from "@resontech/coordinator/actions";
 import type { Caller, RoleGrant } from "@resontech/coordinator/caller";
-import { seededRandom } from "../../seeded-random.ts";
+import { seededRandom } from "@resontech/house/seeded-random";
 import { quantile } from "../../statistics.ts";
 import { StolenTime } from "../measure/stolen-time.ts";
 

@@ -1,7 +1,7 @@
 /** Curves of a job with many sites, of a whole day, painted. */
 import { USE_UNITS, type UseMeasure, type UseReply } from "@resontech/contracts/http-use";
 import { quantile } from "../../statistics.ts";
-import { seededRandom } from "../../seeded-random.ts";
+import { seededRandom } from "@resontech/house/seeded-random";
 import { type Figure, rounded } from "./figure.ts";
 import type { LiveJob } from "./live-job.ts";
 import { visit } from "./visit.ts";

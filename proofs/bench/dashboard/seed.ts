@@ -4,7 +4,7 @@ import { AGENT_REASONS, KERNEL_REASONS } from "@resontech/contracts/job-reasons"
 import Database from "better-sqlite3";
 import { REASONS } from "@resontech/coordinator/reasons";
 import type { S3Engine } from "@resontech/coordinator/testing/s3-engine";
-import { seededRandom } from "../../seeded-random.ts";
+import { seededRandom } from "@resontech/house/seeded-random";
 
 export type Owner = { userId: string; project: string; bucketAlias: string };
 

@@ -6,7 +6,7 @@ import type {
   RunningGang,
   WaitingGang,
 } from "@resontech/coordinator/placement-facts";
-import { seededRandom } from "../../seeded-random.ts";
+import { seededRandom } from "@resontech/house/seeded-random";
 
 const MODELS = ["h100", "a100_80gb", "l40s", "rtx_a6000", "cpu"];
 const DEVICES = 8;

@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { KernelWorld } from "@resontech/coordinator/testing/kernel-world";
 import { SimAgent } from "@resontech/coordinator/testing/sim-agent";
-import { seededRandom } from "../../seeded-random.ts";
+import { seededRandom } from "@resontech/house/seeded-random";
 import { quantile } from "../../statistics.ts";
 
 const [nodes = 100, queued = 1_000, cycles = 100, seed = 1] = process.argv.slice(2, 6).map(Number);

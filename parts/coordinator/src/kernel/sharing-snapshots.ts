@@ -4,7 +4,7 @@ import type { Clock } from "./clock.ts";
 import type { RunningGang } from "./decisions/placement-facts.ts";
 import type { Sharing } from "./decisions/placement.ts";
 import { priorityOf } from "./decisions/priorities.ts";
-import type { Amounts } from "./decisions/shares.ts";
+import { type Amounts, isLimited } from "./decisions/shares.ts";
 import type { ShareTable } from "./share-table.ts";
 import type { Workloads } from "./workload.ts";
 
@@ -80,11 +80,10 @@ export class SharingSnapshots {
   read(): Sharing | undefined {
     if (!this.#shares.isSet) return undefined;
     const now = this.#clock.now();
+    const shares = this.#shares.all();
     return {
-      now,
-      shares: this.#shares.all(),
-      used: this.#usedAt(now),
-      running: this.running(),
+      ...{ now, shares, used: this.#usedAt(now), running: this.running() },
+      ...(isLimited(shares) ? { leaving: this.leaving() } : {}),
     };
   }
 

@@ -6,6 +6,7 @@ import type { RunningGang, WaitingGang } from "./placement-facts.ts";
 import { shapeOf } from "./gang-shapes.ts";
 import { PlacementFleet } from "./placement-fleet.ts";
 import { amountsOf, ShareLedger } from "./shares.ts";
+import { findWithinLimits } from "./within-limits.ts";
 import { planInSteps, type Snapshot } from "./placement.ts";
 
 /** So many moments are looked ahead. */
@@ -40,7 +41,14 @@ export function* expectedStarts(
     const { sharing } = snapshot;
     const { placements, preemptions } = yield* planInSteps({
       ...{ gangs, nodes: snapshot.nodes, workers, backfill: { now: at, running: held } },
-      ...(sharing === undefined ? {} : { sharing: { ...sharing, now: at, running: held } }),
+      ...(sharing === undefined
+        ? {}
+        : {
+            sharing: {
+              ...{ ...sharing, now: at, running: held },
+              leaving: moment === 0 ? sharing.leaving : [],
+            },
+          }),
     });
     const started = new Map(gangs.map((gang) => [gang.job, gang]));
     const begun = new Set<WaitingGang>();
@@ -86,9 +94,12 @@ export function* expectedStarts(
     const key = `${gang.project} ${shape}`;
     let mayFit = fits.get(key);
     if (mayFit === undefined) {
-      const alone = fleet.find(gang, false);
-      const over = alone === null ? null : ledger.limitOver(gang.project, amountsOf(alone.workers));
-      fits.set(key, (mayFit = alone !== null && over === null));
+      const { chosen, over } = findWithinLimits(gang, {
+        ...{ fleet, ledger },
+        find: (asked) => fleet.find(asked, false),
+        demandOf: () => ({}),
+      });
+      fits.set(key, (mayFit = chosen !== null && over === null));
     }
     found.set(gang.job, { at: null, why: mayFit ? later : "never-fits" });
     yield;

@@ -3,6 +3,7 @@ import { choose, type Chosen, hasPort, type Homes, rankOf } from "./choose-worke
 import { compareIds } from "./compare-ids.ts";
 import { shapeOf } from "./gang-shapes.ts";
 import { type NodeBucket, NodeBuckets, type NodeCell } from "./node-buckets.ts";
+import { modelsInOrder } from "./narrowed-gang.ts";
 import type { PlacementNode, PlacementWorker, Vacancy, WaitingGang } from "./placement-facts.ts";
 import type { Reservation } from "./reservation.ts";
 import { whyNeverNow } from "./worker-filter.ts";
@@ -22,6 +23,7 @@ export type FleetCount = {
 type Tally = { all: number; free: number; busy: Map<string, number> };
 
 const BUSY = "busy";
+const NO_NODES: ReadonlySet<string> = new Set();
 const RESERVED = "reserved for a job that has waited longer";
 
 /** By the place of a kind of workers: why none of them ever serves the gang, or null. */
@@ -46,6 +48,7 @@ export class PlacementFleet {
   readonly #doors: Map<string, number>;
   readonly #taken = new Set<string>();
   readonly #fits = new Map<string, Fits>();
+  readonly #models = new Map<string, readonly string[]>();
   #reserved: (Reservation & { now: number }) | null = null;
 
   /** @param gangs that will ask: what they can't tell apart is looked at once */
@@ -240,21 +243,23 @@ export class PlacementFleet {
     return best;
   }
 
-  /** The model that a gang would be given first, of those that may serve it at all; null where none does. */
-  firstModelFor(gang: WaitingGang): string | null {
-    const rank = rankOf(gang.selection);
-    let best: PlacementWorker | null = null;
-    const prefer = (worker: PlacementWorker) => {
-      if (best === null || rank(worker) < rank(best)) best = worker;
-    };
-    if (gang.selection.kind === "auto") {
-      const fits = this.#fitsOf(gang);
-      for (const [place, { worker }] of this.#kinds.kinds.entries())
-        if (fits[place] === null) prefer(worker);
-    } else
-      for (const worker of this.#workers)
-        if (whyNeverNow(gang, worker, this.#nodes.get(worker.node)) === null) prefer(worker);
-    return (best as PlacementWorker | null)?.model ?? null;
+  /** Models of those that may serve a gang at all, the one first that it would be given first. */
+  modelsFor(gang: WaitingGang): readonly string[] {
+    const shape = shapeOf(gang);
+    const known = this.#models.get(shape);
+    if (known !== undefined) return known;
+    const fits = this.#fitsOf(gang);
+    const serving = this.#kinds.kinds.flatMap(({ worker }, place) =>
+      fits[place] === null ? [worker] : [],
+    );
+    const models = modelsInOrder(gang, serving);
+    this.#models.set(shape, models);
+    return models;
+  }
+
+  /** Nodes where the gang failed: it leaves them alone as long as another one could take it, if only later. */
+  avoidedBy(gang: WaitingGang): ReadonlySet<string> {
+    return gang.avoidNodes.length === 0 ? NO_NODES : this.#avoidedNodes(gang, this.#whyNever(gang));
   }
 
   #hasHome(gang: WaitingGang, eligible: readonly PlacementWorker[]): boolean {

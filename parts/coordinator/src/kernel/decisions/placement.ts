@@ -2,6 +2,7 @@
  * `snapshot → plan`, pure: which waiting gangs get which workers now, who makes way for whom, and why the others wait. A gang is placed wholly or not at
  * all. Where nobody was guaranteed anything gangs come in order of arrival, else by the shares of their projects. The same snapshot gives the same plan.
  */
+import type { Chosen } from "./choose-workers.ts";
 import { compareIds } from "./compare-ids.ts";
 import { shapeOf, shareClassOf } from "./gang-shapes.ts";
 import type {
@@ -11,16 +12,20 @@ import type {
   Vacancy,
   WaitingGang,
 } from "./placement-facts.ts";
+import { ofModels } from "./narrowed-gang.ts";
 import { type FleetCount, PlacementFleet } from "./placement-fleet.ts";
 import {
-  chooseVictims,
+  chooseBorrowers,
+  chooseLower,
   type Holder,
   type HolderRow,
   mayGo,
+  type Reclaim,
   type ReclaimReason,
 } from "./reclaim.ts";
 import { RESERVED_AFTER_MS, reserveFor } from "./reservation.ts";
-import { type Amounts, amountsOf, type Share, ShareLedger } from "./shares.ts";
+import { type Amounts, amountsOf, type LimitOver, type Share, ShareLedger } from "./shares.ts";
+import { findWithinLimits } from "./within-limits.ts";
 import { workerCount } from "./worker-count.ts";
 import { inOrderOfArrival, ShareTurns } from "./turns.ts";
 
@@ -41,6 +46,8 @@ export type Sharing = {
   /** What projects held on average over the last days, the newest hours most. */
   used: ReadonlyMap<string, Amounts>;
   running: readonly RunningGang[];
+  /** Those that were asked to go and hold workers still; absent: nobody is limited. */
+  leaving?: readonly Pick<RunningGang, "project" | "workers">[];
 };
 
 /** `workers` in the order of the gang, of one node or of several; `home` is one of theirs, and the hub's. */
@@ -72,7 +79,7 @@ export function plan(snapshot: Snapshot): Plan {
 
 /** The same, with a pause after each gang: who runs the steps may do something else in between, as long as the snapshot stays what it is. */
 export function* planInSteps(snapshot: Snapshot): Generator<void, Plan> {
-  const { gangs, vacancies = [], nodes, workers, sharing, backfill } = snapshot;
+  const { gangs, vacancies = [], nodes, workers } = snapshot;
   const fleet = new PlacementFleet(nodes, workers, gangs);
   yield;
   // What runs comes before what waits.
@@ -84,7 +91,7 @@ export function* planInSteps(snapshot: Snapshot): Generator<void, Plan> {
         ? []
         : [{ job: vacancy.job, member: vacancy.member, worker: worker.id }];
     });
-  const cycle = new Cycle(fleet, workers, sharing, backfill);
+  const cycle = new Cycle(fleet, snapshot);
   for (const gang of cycle.turnsOf(gangs)) {
     cycle.serve(gang);
     yield;
@@ -95,9 +102,8 @@ export function* planInSteps(snapshot: Snapshot): Generator<void, Plan> {
 
 /** Jobs that wait: those that start now, then the others in the order of their turns. */
 export function* turnsInSteps(snapshot: Snapshot): Generator<void, string[]> {
-  const { gangs, nodes, workers, sharing, backfill } = snapshot;
-  const fleet = new PlacementFleet(nodes, workers, gangs);
-  const cycle = new Cycle(fleet, workers, sharing, backfill);
+  const { gangs, nodes, workers } = snapshot;
+  const cycle = new Cycle(new PlacementFleet(nodes, workers, gangs), snapshot);
   const turns: string[] = [];
   for (const gang of cycle.turnsOf(gangs, "all")) {
     if (!gang.isFurther) turns.push(gang.job);
@@ -119,6 +125,8 @@ class Cycle {
   readonly #why = new Map<WaitingGang, string>();
   /** What was tried in vain: nothing becomes free in a cycle, so those like it need no turn. By class, why; null: it is explained once the cycle is over. */
   readonly #over = new Map<string, string | null>();
+  /** By class, the gang without the models of which its project may hold no more. */
+  readonly #narrowed = new Map<string, WaitingGang>();
   /** Shapes that found nothing: nobody of them does later in the cycle. */
   readonly #unplaced = new Set<string>();
   readonly #demands = new Map<string, Amounts>();
@@ -137,13 +145,10 @@ class Cycle {
   readonly #serving = new Map<string, { of: number; holders: readonly Holder[] }>();
   #alike: Holder[][] | null = null;
   readonly #kept: ReadonlyMap<string | null | undefined, PlacementWorker[]>;
+  /** By job, what its project holds already for a gang that workers are kept for. */
+  readonly #promised = new Map<string, Amounts>();
 
-  constructor(
-    fleet: PlacementFleet,
-    workers: readonly PlacementWorker[],
-    sharing: Sharing | undefined,
-    backfill: Snapshot["backfill"],
-  ) {
+  constructor(fleet: PlacementFleet, { gangs, workers, sharing, backfill }: Snapshot) {
     this.#backfill = backfill;
     this.#fleet = fleet;
     this.#workers = new Map(workers.map((worker) => [worker.id, worker]));
@@ -161,7 +166,19 @@ class Cycle {
       this.#holders.add({ gang, row });
       this.#lowest.set(project, Math.min(this.#lowest.get(project) ?? Infinity, priority));
     }
+    for (const { project, workers: ids } of sharing?.leaving ?? [])
+      this.#ledger.leave(project, amountsOf(ids.flatMap((id) => this.#workers.get(id) ?? [])));
     this.#kept = Map.groupBy(workers, ({ keptFor }) => keptFor);
+    for (const gang of gangs) this.#promise(gang);
+  }
+
+  /** What was taken back for a gang counts as held, until the gang has its turn. */
+  #promise(gang: WaitingGang): void {
+    const kept = this.#kept.get(gang.job);
+    if (kept === undefined || gang.isFurther) return;
+    const amounts = amountsOf(kept.filter(this.#fleet.servesOnceFree(gang)));
+    this.#ledger.hold(gang.project, amounts);
+    this.#promised.set(gang.job, amounts);
   }
 
   /** @param which with all also those that need no turn, as others like them had theirs in vain */
@@ -185,30 +202,41 @@ class Cycle {
   /** Places the gang, or has others make way for it, or notes why it waits. */
   serve(gang: WaitingGang): void {
     if (this.#isOver(gang)) return;
+    const promised = this.#promised.get(gang.job);
+    if (promised !== undefined) this.#ledger.release(gang.project, promised);
+    this.#promised.delete(gang.job);
     const hasKept = this.#kept.has(gang.job);
-    const shape = this.#foundBy(gang);
-    const chosen = !hasKept && this.#unplaced.has(shape) ? null : this.#fleet.find(gang, hasKept);
-    const { job, isFurther } = gang;
-    const amounts = chosen === null ? this.#demandOf(gang) : amountsOf(chosen.workers);
-    const over = this.#ledger.limitOver(gang.project, amounts);
-    if (over !== null) {
-      const whose = over.id === gang.project ? "its project" : "what stands above its project";
-      this.#close(gang, `${whose} may hold at most ${workerCount(over.limit)} of ${over.model}`);
-      return;
-    }
-    if (chosen !== null) {
-      this.#placed.add(gang);
-      this.#fleet.take(gang, chosen);
-      this.#ledger.hold(gang.project, amounts);
-      const { home } = chosen;
-      this.placements.push({ job, isFurther, home, workers: chosen.workers.map(({ id }) => id) });
-      return;
-    }
-    if (!hasKept) this.#unplaced.add(shape);
-    if (this.#isComing(gang, amounts) || this.#reclaim(gang, amounts))
+    const { able, asked, chosen, amounts, over } = findWithinLimits(gang, {
+      ...{ fleet: this.#fleet, ledger: this.#ledger },
+      find: (one) => this.#find(one, hasKept),
+      demandOf: (one) => this.#demandOf(one),
+    });
+    if (chosen !== null && over === null) this.#place(gang, chosen, amounts);
+    else if (this.#isComing(gang) || this.#reclaim(able, asked, amounts, over !== null))
       this.#why.set(gang, "workers are taken back for it; who has them makes way");
-    else if (this.#reserve(gang)) this.#why.set(gang, RESERVES);
-    else this.#close(gang, null);
+    else if (over !== null) this.#close(gang, limitText(gang, over));
+    else if (this.#reserve(asked)) this.#why.set(gang, RESERVES);
+    else {
+      this.#close(gang, null);
+      if (asked !== gang) this.#narrowed.set(this.#classOf(gang), asked);
+    }
+  }
+
+  #place(gang: WaitingGang, chosen: Chosen, amounts: Amounts): void {
+    const { job, isFurther, project } = gang;
+    this.#placed.add(gang);
+    this.#fleet.take(gang, chosen);
+    this.#ledger.hold(project, amounts);
+    const { home, workers } = chosen;
+    this.placements.push({ job, isFurther, home, workers: workers.map(({ id }) => id) });
+  }
+
+  #find(gang: WaitingGang, hasKept: boolean): Chosen | null {
+    if (hasKept) return this.#fleet.find(gang, true);
+    const shape = this.#foundBy(gang);
+    const chosen = this.#unplaced.has(shape) ? null : this.#fleet.find(gang, false);
+    if (chosen === null) this.#unplaced.add(shape);
+    return chosen;
   }
 
   /** For the first that waited long, and needs more than the next worker that is free. */
@@ -236,7 +264,7 @@ class Cycle {
       const why =
         this.#why.get(gang) ??
         this.#over.get(this.#classOf(gang)) ??
-        this.#explain(gang, explained);
+        this.#explain(this.#narrowed.get(this.#classOf(gang)) ?? gang, explained);
       waiting.push({ job: gang.job, gang, why });
       yield;
     }
@@ -270,51 +298,109 @@ class Cycle {
     return why;
   }
 
-  /** With what was taken back for it earlier it will fit. */
-  #isComing(gang: WaitingGang, amounts: Amounts): boolean {
+  /** With what was taken back for it earlier it will fit. What no longer serves it, as a node that went away, comes no more. */
+  #isComing(gang: WaitingGang): boolean {
     const kept = this.#kept.get(gang.job) ?? [];
     if (kept.length === 0) return false;
     const eligible = this.#fleet.eligible(gang);
-    const coming = kept.filter((worker) => !eligible.includes(worker));
+    const serves = this.#fleet.servesOnceFree(gang);
+    const coming = kept.filter((worker) => !eligible.includes(worker) && serves(worker));
     if (coming.length === 0 || this.#fleet.choose(gang, [...eligible, ...coming]) === null)
       return false;
     this.#fleet.withhold(kept.map(({ id }) => id));
-    this.#ledger.hold(gang.project, amounts);
+    this.#ledger.hold(gang.project, amountsOf(kept));
     return true;
   }
 
-  #reclaim(gang: WaitingGang, amounts: Amounts): boolean {
+  /**
+   * @param within the gang with those models alone that its project may hold
+   * @param isOverLimit its project may hold no more of any: those of its own alone make room for it
+   */
+  #reclaim(
+    gang: WaitingGang,
+    within: WaitingGang,
+    amounts: Amounts,
+    isOverLimit: boolean,
+  ): boolean {
     if (this.#sharing === undefined || !this.#ledger.isSet || gang.isFurther) return false;
-    const ledger = this.#ledger;
     const isAbove = gang.priority > (this.#lowest.get(gang.project) ?? Infinity);
-    const isEntitled = ledger.isGuaranteed(gang.project, amounts);
-    if (!isAbove && !(isEntitled && this.#isLentBeside(gang.project))) return false;
-    const serving = this.#holdersFor(gang);
-    if (serving.length === 0) return false;
-    const eligible = this.#fleet.eligible(gang);
-    const serves = this.#fleet.servesOnceFree(gang);
-    const freedBy = (victims: readonly RunningGang[]) =>
-      victims.flatMap(({ workers }) =>
+    if (isAbove && this.#takeFromLower(gang, amounts)) return true;
+    if (isOverLimit || !this.#isLentBeside(gang.project)) return false;
+    // One by one: of the models that serve it, others may have been lent one that its project is not guaranteed.
+    const models = gang.selection.kind === "auto" ? this.#fleet.modelsFor(within) : [];
+    const single = models.length > 1 ? models.map((model) => ofModels(gang, [model])) : [within];
+    return single.some((asked) => this.#takeFromBorrowers(gang, asked));
+  }
+
+  #takeFromLower(gang: WaitingGang, amounts: Amounts): boolean {
+    const holders = this.#holdersFor(gang);
+    const { fitsWith } = this.#fitting(gang, gang);
+    const freed = (victims: readonly RunningGang[]) =>
+      amountsOf(
+        victims.flatMap(({ workers }) => workers.flatMap((id) => this.#workers.get(id) ?? [])),
+      );
+    const reclaim = chooseLower(
+      gang,
+      holders,
+      (victims) =>
+        this.#ledger.limitOver(gang.project, amounts, freed(victims)) === null && fitsWith(victims),
+    );
+    return reclaim !== null && this.#takeBack(gang, gang, reclaim);
+  }
+
+  #takeFromBorrowers(gang: WaitingGang, asked: WaitingGang): boolean {
+    if (!this.#ledger.isGuaranteed(gang.project, this.#demandOf(asked))) return false;
+    const holders = this.#holdersFor(asked);
+    if (holders.length === 0) return false;
+    const { mayFitWith, fitsWith, serves } = this.#fitting(gang, asked);
+    const reclaim = chooseBorrowers(gang.project, holders, {
+      ...{ ledger: this.#ledger, mayFitWith, fitsWith },
+      nodesOf: ({ workers }) =>
+        new Set(
+          workers.flatMap((id) => {
+            const worker = this.#workers.get(id);
+            return worker !== undefined && serves(worker) ? [worker.node] : [];
+          }),
+        ),
+    });
+    return reclaim !== null && this.#takeBack(gang, asked, reclaim);
+  }
+
+  /** How the gang would find its workers of the asked models, if others made way. */
+  #fitting(gang: WaitingGang, asked: WaitingGang) {
+    const avoided = this.#fleet.avoidedBy(gang);
+    const eligible = this.#fleet.eligible(asked).filter(({ node }) => !avoided.has(node));
+    const servesAsked = this.#fleet.servesOnceFree(asked);
+    const serves = (worker: PlacementWorker) => !avoided.has(worker.node) && servesAsked(worker);
+    const withFreed = (victims: readonly RunningGang[]) => [
+      ...eligible,
+      ...victims.flatMap(({ workers }) =>
         workers.flatMap((id) => {
           const worker = this.#workers.get(id);
           return worker !== undefined && !worker.isFree && serves(worker) ? [worker] : [];
         }),
-      );
-    const reclaim = chooseVictims(gang, amounts, {
-      ...{ ledger, isAbove, holders: serving },
-      mayFitWith: (victims) => mayLieOn(gang, [...eligible, ...freedBy(victims)]),
-      fitsWith: (victims) => this.#fleet.choose(gang, [...eligible, ...freedBy(victims)]) !== null,
-    });
-    if (reclaim === null) return false;
-    const { reason, victims } = reclaim;
-    const { workers } = this.#fleet.choose(gang, [...eligible, ...freedBy(victims)])!;
+      ),
+    ];
+    return {
+      ...{ serves, withFreed },
+      mayFitWith: (victims: readonly RunningGang[]) => mayLieOn(asked, withFreed(victims)),
+      fitsWith: (victims: readonly RunningGang[]) =>
+        this.#fleet.choose(asked, withFreed(victims)) !== null,
+    };
+  }
+
+  #takeBack(gang: WaitingGang, asked: WaitingGang, { reason, victims }: Reclaim): boolean {
+    const ledger = this.#ledger;
+    const { workers } = this.#fleet.choose(asked, this.#fitting(gang, asked).withFreed(victims))!;
     const ids = workers.map(({ id }) => id);
     this.#fleet.withhold(ids);
     const gone = new Set(victims);
-    for (const holder of serving)
+    for (const holder of this.#holders)
       if (gone.has(holder.gang)) {
+        const { project, amounts } = holder.row;
         this.#holders.delete(holder);
-        ledger.release(holder.row.project, holder.row.amounts);
+        ledger.release(project, amounts);
+        ledger.leave(project, amounts);
       }
     ledger.hold(gang.project, amountsOf(workers));
     this.preemptions.push({
@@ -367,11 +453,23 @@ class Cycle {
     const shape = shapeOf(gang);
     let demand = this.#demands.get(shape);
     if (demand === undefined) {
-      const model = this.#fleet.firstModelFor(gang);
-      this.#demands.set(shape, (demand = model === null ? {} : { [model]: gang.size }));
+      const { selection, size } = gang;
+      const model = this.#fleet.modelsFor(gang)[0];
+      demand =
+        selection.kind === "pinned"
+          ? amountsOf(selection.workerIds.flatMap((id) => this.#workers.get(id) ?? []))
+          : model === undefined
+            ? {}
+            : { [model]: size };
+      this.#demands.set(shape, demand);
     }
     return demand;
   }
+}
+
+function limitText({ project }: WaitingGang, { id, limit, model }: LimitOver): string {
+  const whose = id === project ? "its project" : "what stands above its project";
+  return `${whose} may hold at most ${workerCount(limit)} of ${model}`;
 }
 
 const RESERVES = "has waited long: the next workers that serve it are reserved for it";
@@ -394,8 +492,10 @@ function explain(gang: WaitingGang, { eligible, all, hasHome, excluded }: FleetC
   if (eligible >= gang.size && !hasHome)
     return `its server needs ${gang.hubBytes} bytes of memory; no node that has its workers free has as much`;
   const unreached =
-    eligible >= gang.size
-      ? "; they are on several nodes, none of which the others can reach on a free job port"
-      : "";
+    eligible < gang.size
+      ? ""
+      : gang.hubBytes === null
+        ? "; they are on several nodes, and it lies on one"
+        : "; they are on several nodes, none of which the others can reach on a free job port";
   return `needs ${workerCount(gang.size)}; ${eligible} of ${all} would do now${unreached}${left}`;
 }

@@ -2,6 +2,7 @@
  * Who makes way for a gang that finds no workers. Two reasons alone: its project is guaranteed them, and others were lent them; or its class is above
  * that of gangs of its own project. Pure: the same facts name the same gangs.
  */
+import { compareIds } from "./compare-ids.ts";
 import type { RunningGang, WaitingGang } from "./placement-facts.ts";
 import type { Amounts, ShareLedger } from "./shares.ts";
 
@@ -27,65 +28,98 @@ export function mayGo({ isPreemptible, preemptedAt }: RunningGang, now: number):
 }
 
 /**
- * @param amounts workers that the gang would hold, by model
- * @param holders those that hold workers which would serve it
- * @param isAbove something of its own project is of a lower class
- * @param mayFitWith false: it fits with no part of these
+ * Those of the gang's own project and of a lower class that make way for it.
  * @param fitsWith whether the gang finds its workers once these have made way, too: more of them never make it worse
- * @returns the fewest that are found by leaving out, from the one that is to be spared most; null when nobody may be made to go, or it would not help
+ * @returns the fewest that are found by leaving out, from the one that is to be spared most; null when it would not help
  */
-export function chooseVictims(
-  gang: Pick<WaitingGang, "job" | "project" | "priority">,
-  amounts: Amounts,
+export function chooseLower(
+  gang: Pick<WaitingGang, "project" | "priority">,
+  holders: readonly Holder[],
+  fitsWith: FitsWith,
+): Reclaim | null {
+  const below = holders
+    .map((holder) => holder.gang)
+    .filter((one) => one.project === gang.project && one.priority < gang.priority)
+    .toSorted(compareVictims);
+  const victims = fewest(below, fitsWith);
+  return victims === null ? null : { reason: "class", victims };
+}
+
+/**
+ * Those that were lent what the gang's project is guaranteed. They are asked in their order first. That may spend what a project has to give back on gangs
+ * that don't help, so those of one node are asked by themselves then, each of them first.
+ * @param mayFitWith false: it fits with no part of these
+ * @param fitsWith as with {@link chooseLower}
+ * @param nodesOf on which nodes the gang would have workers of a holder
+ * @returns null when nobody may be made to go, or it would not help
+ */
+export function chooseBorrowers(
+  project: string,
+  holders: readonly Holder[],
   {
-    holders,
     ledger,
-    isAbove,
     mayFitWith,
     fitsWith,
+    nodesOf,
   }: {
-    holders: readonly Holder[];
     ledger: ShareLedger;
-    isAbove: boolean;
-    mayFitWith: (victims: readonly RunningGang[]) => boolean;
-    fitsWith: (victims: readonly RunningGang[]) => boolean;
+    mayFitWith: FitsWith;
+    fitsWith: FitsWith;
+    nodesOf: (holder: RunningGang) => Iterable<string>;
   },
 ): Reclaim | null {
-  const below = isAbove
-    ? holders
-        .map((holder) => holder.gang)
-        .filter((one) => one.project === gang.project && one.priority < gang.priority)
-        .toSorted(compareVictims)
-    : [];
-  const ofClass = fewest(below, fitsWith);
-  if (ofClass !== null) return { reason: "class", victims: ofClass };
-  if (!ledger.isGuaranteed(gang.project, amounts)) return null;
   // Who goes makes no other a borrower: whoever is none now stays.
   const borrows = new Map<HolderRow, boolean>();
   const borrowers = holders.filter(({ row }) => {
-    if (row.project === gang.project) return false;
+    if (row.project === project) return false;
     let does = borrows.get(row);
     if (does === undefined) borrows.set(row, (does = ledger.borrows(row.project, row.amounts)));
     return does;
   });
   if (!mayFitWith(borrowers.map((holder) => holder.gang))) return null;
-  const lent = fewestOf(borrowersAmong(borrowers, ledger), fitsWith);
-  return lent === null ? null : { reason: "guarantee", victims: lent };
+  const inOrder = fewestOf(borrowersAmong(borrowers, ledger), fitsWith);
+  if (inOrder !== null) return { reason: "guarantee", victims: inOrder };
+  const onNodes = new Map<string, Holder[]>();
+  for (const holder of borrowers)
+    for (const node of nodesOf(holder.gang)) {
+      const on = onNodes.get(node);
+      if (on === undefined) onNodes.set(node, [holder]);
+      else if (on.at(-1) !== holder) on.push(holder);
+    }
+  for (const [, on] of [...onNodes].toSorted(([a], [b]) => compareIds(a, b))) {
+    if (!mayFitWith(on.map((holder) => holder.gang))) continue;
+    for (const first of on.toSorted((a, b) => compareVictims(a.gang, b.gang))) {
+      const victims = fewestOf(borrowersAmong(on, ledger, first), fitsWith);
+      if (victims !== null) return { reason: "guarantee", victims };
+    }
+  }
+  return null;
 }
 
-/** In the order in which they would go: nobody's that would leave a project without what it is guaranteed. The ledger is as before once it is returned. */
+type FitsWith = (victims: readonly RunningGang[]) => boolean;
+
+/**
+ * In the order in which they would go: nobody's that would leave a project without what it is guaranteed. The ledger is as before once it is returned.
+ * @param first goes before all others
+ */
 function* borrowersAmong(
   holders: readonly Holder[],
   ledger: ShareLedger,
+  first: Holder | null = null,
 ): Generator<RunningGang, void> {
   const rows = [...Map.groupBy(holders, ({ row }) => row)].map(([{ amounts, project }, row]) => ({
     ...{ amounts, project, next: 0 },
-    gangs: row.map(({ gang }) => gang).toSorted(compareVictims),
+    gangs: row
+      .map(({ gang }) => gang)
+      .toSorted(
+        (a, b) => Number(b === first?.gang) - Number(a === first?.gang) || compareVictims(a, b),
+      ),
   }));
   type Row = (typeof rows)[number];
   const released: Row[] = [];
   const comesBefore = (a: Row, b: Row) => {
     const [one, other] = [a.gangs[a.next]!, b.gangs[b.next]!];
+    if (one === first?.gang || other === first?.gang) return one === first?.gang;
     const difference =
       one.priority - other.priority ||
       ledger.excess(b.project, b.amounts) - ledger.excess(a.project, a.amounts) ||

@@ -39,13 +39,19 @@ export function compareStandings(a: Standing, b: Standing): number {
   return 0;
 }
 
+/** A share that may hold at most so many workers of a model. */
+export type LimitOver = { id: string; model: string; limit: number };
+
 const NOTHING: Amounts = {};
 
 export class ShareLedger {
   readonly #shares: ReadonlyMap<string, Share>;
+  readonly #isLimited: boolean;
   readonly #capacity: Amounts;
   readonly #used: ReadonlyMap<string, Amounts>;
   readonly #held = new Map<string, Record<string, number>>();
+  /** Of gangs that were asked to go: nobody borrows it any more, and it counts against limits until it is gone. */
+  readonly #leaving = new Map<string, Record<string, number>>();
   readonly #paths = new Map<string, readonly Share[]>();
   #version = 0;
 
@@ -59,6 +65,7 @@ export class ShareLedger {
     used: ReadonlyMap<string, Amounts> = new Map(),
   ) {
     this.#shares = new Map(shares.map((share) => [share.id, share]));
+    this.#isLimited = isLimited(shares);
     this.#capacity = capacity;
     const sums = new Map<string, Record<string, number>>();
     for (const [project, amounts] of used)
@@ -69,6 +76,10 @@ export class ShareLedger {
   /** False: nobody was guaranteed or limited anything, and all is lent in order of arrival. */
   get isSet(): boolean {
     return this.#shares.size > 0;
+  }
+
+  get isLimited(): boolean {
+    return this.#isLimited;
   }
 
   /** Changes with what is held. */
@@ -84,6 +95,11 @@ export class ShareLedger {
   release(project: string, amounts: Amounts): void {
     this.#version += 1;
     for (const { id } of this.#path(project)) add(this.#held, id, amounts, -1);
+  }
+
+  /** What was released goes later. */
+  leave(project: string, amounts: Amounts): void {
+    for (const { id } of this.#path(project)) add(this.#leaving, id, amounts, 1);
   }
 
   held(id: string): Amounts {
@@ -105,16 +121,14 @@ export class ShareLedger {
     );
   }
 
-  /** The first share on the way up whose limit the gang would pass; null when none would be. */
-  limitOver(
-    project: string,
-    amounts: Amounts,
-  ): { id: string; model: string; limit: number } | null {
+  /** The first share on the way up whose limit the gang would pass; null when none would be. @param freed what gangs of the project let go for it */
+  limitOver(project: string, amounts: Amounts, freed: Amounts = NOTHING): LimitOver | null {
     for (const { id, limit } of this.#path(project)) {
-      const held = this.held(id);
+      const [held, leaving] = [this.held(id), this.#leaving.get(id) ?? NOTHING];
       for (const [model, count] of Object.entries(amounts)) {
         const most = limit[model];
-        if (most !== undefined && count > 0 && (held[model] ?? 0) + count > most)
+        if (most === undefined || count === 0) continue;
+        if (total(held, leaving, model) - (freed[model] ?? 0) + count > most)
           return { id, model, limit: most };
       }
     }
@@ -206,6 +220,11 @@ export function overGuaranteed(
       if (guaranteed > 0 && wanted > guaranteed) return { parent: id, model, guaranteed, wanted };
     }
   return null;
+}
+
+/** Whether anybody may hold no more than so much. */
+export function isLimited(shares: readonly Pick<Share, "limit">[]): boolean {
+  return shares.some(({ limit }) => Object.keys(limit).length > 0);
 }
 
 function unset(id: string): Share {

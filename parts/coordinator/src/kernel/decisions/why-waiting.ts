@@ -1,8 +1,9 @@
 /** Why one gang waits: what excludes each worker, which limit or guarantee binds, what comes first, and who holds what it could have. Pure. */
-import type { RunningGang } from "./placement-facts.ts";
+import type { RunningGang, WaitingGang } from "./placement-facts.ts";
 import { PlacementFleet } from "./placement-fleet.ts";
-import { plan, type Snapshot } from "./placement.ts";
-import { type Amounts, amountsOf, ShareLedger } from "./shares.ts";
+import type { Snapshot } from "./placement.ts";
+import { amountsOf, ShareLedger } from "./shares.ts";
+import { findWithinLimits } from "./within-limits.ts";
 
 /** How its project stands with it added; `unset` while nobody is guaranteed anything. */
 export const GUARANTEE_STANDINGS = ["unset", "within", "beyond"] as const;
@@ -59,8 +60,7 @@ export function whyWaiting(
   const ledger = new ShareLedger(sharing?.shares ?? [], amountsOf(workers), sharing?.used);
   for (const one of running)
     ledger.hold(one.project, amountsOf(one.workers.flatMap((id) => models.get(id) ?? [])));
-  const wanted = wantedBy(snapshot, gang);
-  const over = ledger.limitOver(gang.project, wanted);
+  const { amounts: wanted, over } = wantedBy(snapshot, gang, ledger);
   return {
     needs: gang.size,
     workers: workers.length,
@@ -85,10 +85,10 @@ export function whyWaiting(
   };
 }
 
-/** What it would be given of an empty fleet, by model; nothing where it would not fit. */
-function wantedBy({ nodes, workers }: Snapshot, gang: Snapshot["gangs"][number]): Amounts {
+/** What it would be given of an empty fleet, within what its project may hold now; and the limit that it would pass with each of its models. */
+function wantedBy({ nodes, workers }: Snapshot, gang: WaitingGang, ledger: ShareLedger) {
   const empty = workers.map((worker) => ({ ...worker, isFree: true, keptFor: null }));
-  const [alone] = plan({ gangs: [gang], nodes, workers: empty }).placements;
-  const given = new Set(alone?.workers);
-  return amountsOf(workers.filter(({ id }) => given.has(id)));
+  const fleet = new PlacementFleet(nodes, empty, [gang]);
+  const find = (asked: WaitingGang) => fleet.find(asked, false);
+  return findWithinLimits(gang, { fleet, ledger, find, demandOf: () => ({}) });
 }

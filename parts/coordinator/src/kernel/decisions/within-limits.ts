@@ -1,0 +1,65 @@
+import type { Chosen } from "./choose-workers.ts";
+import { ofModels } from "./narrowed-gang.ts";
+import type { WaitingGang } from "./placement-facts.ts";
+import type { PlacementFleet } from "./placement-fleet.ts";
+import { type Amounts, amountsOf, type LimitOver, type ShareLedger } from "./shares.ts";
+
+/**
+ * @property able the gang without the models of which its project may never hold as many
+ * @property asked the same without those of which it may hold no more now
+ * @property chosen null: nothing is free
+ * @property amounts what it gets, or would be given first
+ * @property over a limit that it would pass with each of its models
+ */
+type FoundWithin = {
+  able: WaitingGang;
+  asked: WaitingGang;
+  chosen: Chosen | null;
+  amounts: Amounts;
+  over: LimitOver | null;
+};
+
+/** What a gang gets at once. A model of which its project may hold no more is left alone where another serves it, too. */
+export function findWithinLimits(
+  gang: WaitingGang,
+  {
+    fleet,
+    ledger,
+    find,
+    demandOf,
+  }: {
+    fleet: PlacementFleet;
+    ledger: ShareLedger;
+    find: (asked: WaitingGang) => Chosen | null;
+    demandOf: (asked: WaitingGang) => Amounts;
+  },
+): FoundWithin {
+  const able = ableOf(gang, fleet, ledger);
+  let asked = able;
+  let first: FoundWithin | null = null;
+  for (;;) {
+    const found = find(asked);
+    // A node where it failed is left alone while another could take it, if only later.
+    const goesBack = asked !== able && found !== null && liesOn(found, fleet.avoidedBy(able));
+    const chosen = goesBack ? null : found;
+    const amounts = chosen === null ? demandOf(asked) : amountsOf(chosen.workers);
+    const over = ledger.limitOver(gang.project, amounts);
+    if (over === null) return { able, asked, chosen, amounts, over };
+    first ??= { able, asked, chosen, amounts, over };
+    const others = fleet.modelsFor(asked).filter((model) => model !== over.model);
+    if (others.length === 0 || gang.selection.kind !== "auto") return first;
+    asked = ofModels(gang, others);
+  }
+}
+
+function ableOf(gang: WaitingGang, fleet: PlacementFleet, ledger: ShareLedger): WaitingGang {
+  if (!ledger.isLimited || gang.selection.kind !== "auto") return gang;
+  const { project, size } = gang;
+  const models = fleet.modelsFor(gang);
+  const able = models.filter((model) => !ledger.neverFits(project, { [model]: size }));
+  return able.length === 0 || able.length === models.length ? gang : ofModels(gang, able);
+}
+
+function liesOn({ workers }: Chosen, nodes: ReadonlySet<string>): boolean {
+  return workers.some(({ node }) => nodes.has(node));
+}

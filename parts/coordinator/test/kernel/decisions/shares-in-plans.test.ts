@@ -1,0 +1,198 @@
+/** What made histories of fleets found: each test is one that the plan got wrong. */
+import t from "tap";
+import type {
+  PlacementNode,
+  PlacementWorker,
+  RunningGang,
+  WaitingGang,
+} from "../../../src/kernel/decisions/placement-facts.ts";
+import { plan, type Sharing, type Snapshot } from "../../../src/kernel/decisions/placement.ts";
+import { CLASS_PRIORITIES } from "../../../src/kernel/decisions/priorities.ts";
+import type { Share } from "../../../src/kernel/decisions/shares.ts";
+
+const HOUR = 3_600_000;
+const NOW = 1_000 * HOUR;
+const HIGH = { priority: CLASS_PRIORITIES.interactive };
+
+const gang = (job: string, project: string, change: Partial<WaitingGang> = {}): WaitingGang => ({
+  ...{ job, project, sequence: Number(job.replace(/\D/g, "")), userId: "u", size: 1 },
+  ...{ isFurther: false, priority: CLASS_PRIORITIES.train, onlyMine: false, runsMs: null },
+  ...{ estimatedMemoryMb: null, hubBytes: null, avoidNodes: [], agentProtocol: 1 },
+  ...{ images: null, isReached: false },
+  selection: { kind: "auto", gpuModels: null, maxPriceCents: null },
+  ...change,
+});
+/** Of `a1` to `b9` the letter is the node. */
+const worker = (id: string, model = "cpu"): PlacementWorker => ({
+  ...{ id, node: id.charAt(0), model, memoryBytes: 8e9, device: { kind: "cpu" } },
+  ...{ isHealthy: true, isFree: true },
+});
+const node = (id: string, change: Partial<PlacementNode> = {}): PlacementNode => ({
+  ...{ id, ownerId: null, isReady: true, isCordoned: false, hasDisk: true },
+  ...{ freePorts: 9, gatewayPorts: 9, capacityBytes: 16e9, agentProtocol: 1 },
+  ...change,
+});
+const share = (id: string, guarantee: Share["guarantee"], limit: Share["limit"] = {}): Share => ({
+  ...{ id, parent: null, guarantee, limit, weight: 1 },
+});
+const runs = (
+  job: string,
+  project: string,
+  workers: string[],
+  change: Partial<RunningGang> = {},
+): RunningGang => ({
+  ...{ job, attempt: `${job}-a1`, project, priority: CLASS_PRIORITIES.train, workers },
+  ...{ isPreemptible: true, startedAt: NOW - HOUR, committedAt: NOW - HOUR, preemptedAt: [] },
+  ...{ endsAt: null, ...change },
+});
+const planOf = (
+  workers: PlacementWorker[],
+  gangs: WaitingGang[],
+  sharing: Pick<Sharing, "shares" | "running" | "leaving">,
+  nodes: PlacementNode[] = [node("a"), node("b")],
+): ReturnType<typeof plan> => {
+  const held = new Set(
+    [...sharing.running, ...(sharing.leaving ?? [])].flatMap((one) => one.workers),
+  );
+  const snapshot: Snapshot = {
+    ...{ gangs, nodes },
+    workers: workers.map((one) => ({ ...one, isFree: one.isFree && !held.has(one.id) })),
+    sharing: { now: NOW, used: new Map(), ...sharing },
+  };
+  return plan(snapshot);
+};
+const gone = ({ preemptions }: ReturnType<typeof plan>) =>
+  preemptions.map(({ job, reason, victims, workers }) => [
+    ...[job, reason, victims.map((one) => one.job).join()],
+    workers.join(),
+  ]);
+
+t.test("a limit on one model leaves the others to a job that takes any", async (t) => {
+  const workers = [worker("a1", "cpu"), worker("b1", "l4")];
+  const limited = [share("p", {}, { cpu: 0 })];
+  const found = planOf(workers, [gang("j1", "p")], { shares: limited, running: [] });
+  t.match(found.placements, [{ job: "j1", workers: ["b1"] }]);
+  const busy = planOf(workers, [gang("j1", "p")], {
+    ...{ shares: limited, running: [runs("j2", "q", ["b1"])] },
+  });
+  t.match(busy.waiting, [
+    { why: "needs 1 worker; 0 of 2 would do now; excluded: 1 busy, 1 of other models" },
+  ]);
+  const both = planOf(workers, [gang("j1", "p")], {
+    ...{ shares: [share("p", {}, { cpu: 0, l4: 0 })], running: [] },
+  });
+  t.match(both.waiting, [{ why: "its project may hold at most 0 workers of cpu" }]);
+});
+
+t.test("a guarantee of one model takes no worker of another", async (t) => {
+  const workers = [worker("a1", "cpu"), worker("b1", "l4")];
+  const running = [runs("j1", "lent", ["a1"]), runs("j2", "lent", ["b1"])];
+  const asks = (guarantee: Share["guarantee"], change: Partial<RunningGang>[] = [{}, {}]) =>
+    gone(
+      planOf(workers, [gang("j9", "sure")], {
+        shares: [share("sure", guarantee)],
+        running: running.map((one, at) => ({ ...one, ...change[at] })),
+      }),
+    );
+  t.same(asks({ cpu: 1 }), [["j9", "guarantee", "j1", "a1"]]);
+  t.same(asks({ l4: 1 }), [["j9", "guarantee", "j2", "b1"]]);
+  t.same(asks({ cpu: 1 }, [{ isPreemptible: false }, {}]), [], "the other is not its to take");
+});
+
+t.test("what a project has to give back is asked where it helps", async (t) => {
+  // Two of four were lent. Who would go first lies alone on its node: with it nothing is left to ask of the other.
+  const workers = ["a1", "a2", "a3", "b1", "b2"].map((id) => worker(id));
+  const low = { priority: CLASS_PRIORITIES.scavenger };
+  const running = [
+    ...[runs("j1", "lent", ["a1", "a2"], low), runs("j2", "lent", ["b1"])],
+    ...[runs("j3", "lent", ["b2"]), runs("j4", "other", ["a3"], { isPreemptible: false })],
+  ];
+  const shares = [share("sure", { cpu: 2 }), share("lent", { cpu: 2 })];
+  const one = [gang("j9", "sure", { size: 2 })];
+  t.same(gone(planOf(workers, one, { shares, running })), [["j9", "guarantee", "j1", "a1,a2"]]);
+  const cordoned = [node("a", { isCordoned: true }), node("b")];
+  t.same(gone(planOf(workers, one, { shares, running }, cordoned)), [
+    ["j9", "guarantee", "j2,j3", "b1,b2"],
+  ]);
+  // Of one node's the lowest class alone is too little, and spends what may be asked.
+  const uneven = [
+    ...[runs("j1", "lent", ["b1"], low), runs("j2", "lent", ["a1", "a2"])],
+    ...[runs("j3", "other", ["a3"], { isPreemptible: false })],
+  ];
+  t.same(
+    gone(
+      planOf(workers, one, { shares: [shares[0]!, share("lent", { cpu: 2 })], running: uneven }),
+    ),
+    [["j9", "guarantee", "j1", "b1,b2"]],
+    "one is free beside it",
+  );
+  const narrow = ["a1", "a2", "a3", "b1"].map((id) => worker(id));
+  t.same(
+    gone(planOf(narrow, one, { shares: [shares[0]!, share("lent", { cpu: 2 })], running: uneven })),
+    [["j9", "guarantee", "j2", "a1,a2"]],
+  );
+});
+
+t.test("at its limit a project makes room among its own", async (t) => {
+  const workers = ["a1", "a2", "a3"].map((id) => worker(id));
+  const shares = [share("p", {}, { cpu: 2 })];
+  const running = [runs("j1", "p", ["a1"]), runs("j2", "p", ["a2"], HIGH)];
+  const asks = (change: Partial<WaitingGang>) =>
+    gone(planOf(workers, [gang("j9", "p", change)], { shares, running }));
+  t.same(asks(HIGH), [["j9", "class", "j1", "a1"]], "a worker is free, and the limit its own");
+  t.same(asks({}), []);
+  t.same(asks({ ...HIGH, size: 2 }), [], "with the one gone it would be over its limit still");
+});
+
+t.test("who makes way counts against limits until it is gone", async (t) => {
+  const workers = ["a1", "a2", "a3"].map((id) => worker(id));
+  const shares = [share("p", {}, { cpu: 1 })];
+  const asks = (leaving: string[]) =>
+    planOf(workers, [gang("j9", "p")], {
+      ...{ shares, running: [] },
+      leaving: leaving.length === 0 ? [] : [{ project: "p", workers: leaving }],
+    }).placements.length;
+  t.equal(asks(["a1"]), 0);
+  t.equal(asks([]), 1);
+  const lent = [share("sure", { cpu: 2 }), share("p", {}, { cpu: 2 })];
+  const running = [runs("j1", "p", ["a1", "a2"])];
+  const both = [gang("j8", "sure", { size: 2 }), gang("j9", "p")];
+  const found = planOf(workers, both, { shares: lent, running });
+  t.equal(found.preemptions.length, 1);
+  t.same(found.placements, [], "of the same plan, too");
+});
+
+t.test("what is taken back counts as held before anybody has a turn", async (t) => {
+  const kept = [{ ...worker("a1"), keptFor: "j1", isFree: false }, worker("a2"), worker("a3")];
+  const shares = [share("p", { cpu: 1 }), share("sure", { cpu: 1 })];
+  const running = [runs("j2", "p", ["a2"]), runs("j3", "other", ["a3"], { isPreemptible: false })];
+  const gangs = [gang("j0", "sure"), gang("j1", "p")];
+  t.same(gone(planOf(kept, gangs, { shares, running })), [["j0", "guarantee", "j2", "a2"]]);
+});
+
+t.test("nobody waits for a kept worker that no longer serves", async (t) => {
+  const workers = [{ ...worker("a1"), keptFor: "j1", isFree: false }, worker("b1")];
+  const sharing = { shares: [share("p", { cpu: 1 })], running: [runs("j2", "lent", ["b1"])] };
+  const nodes = [node("a", { isReady: false }), node("b")];
+  const found = planOf(workers, [gang("j1", "p")], sharing, nodes);
+  t.same(gone(found), [["j1", "guarantee", "j2", "b1"]]);
+});
+
+t.test("a limit that no wait lifts does not keep a job from where it failed", async (t) => {
+  const workers = [worker("a1", "cpu"), worker("b1", "l4")];
+  const job = gang("j1", "p", { avoidNodes: ["a"] });
+  const asks = (limit: number) =>
+    planOf(workers, [job], {
+      ...{ shares: [share("p", {}, { l4: limit })], running: [] },
+    }).placements[0]?.workers;
+  t.same(asks(1), ["b1"]);
+  t.same(asks(0), ["a1"]);
+});
+
+t.test("a job that lies on one node is told so", async (t) => {
+  const workers = [worker("a1"), worker("b1")];
+  const unset = { shares: [], running: [] };
+  t.match(planOf(workers, [gang("j1", "p", { size: 2 })], unset).waiting, [
+    { why: "needs 2 workers; 2 of 2 would do now; they are on several nodes, and it lies on one" },
+  ]);
+});
