@@ -217,6 +217,23 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 60,
   },
+  "placement-quality": {
+    folder: "bench",
+    shows:
+      "how many GPUs of a production trace the plan leaves over at 130 % of demand, beside fragmentation gradient descent, best fit and first fit",
+    goal: "no more than fragmentation gradient descent leaves over",
+    figures: [
+      [
+        "unallocated_percent.half.ours by 1 at 100 %.median",
+        "% left over by ours where tasks of several GPUs ask for half, at 100 %",
+      ],
+      ["unallocated_percent.half.descent at 100 %.median", "by gradient descent"],
+      ["unallocated_percent.half.best fit at 100 %.median", "by best fit"],
+      ["unallocated_percent.half.first fit at 100 %.median", "by first fit"],
+      ["worse", "where ours is worse"],
+    ],
+    minutes: 10,
+  },
   "scheduler-cycle": {
     folder: "bench",
     shows:
