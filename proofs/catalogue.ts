@@ -234,6 +234,25 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 10,
   },
+  "shared-load": {
+    folder: "bench",
+    shows:
+      "a made hour of six projects by shares and in order of arrival: waits, how even, how much works; and whether jobs start when they are expected to",
+    goal: "8 of 10 start within 60 s or 20 % of what was told",
+    figures: [
+      ["shares.jain", "Jain's index by shares"],
+      ["arrival.jain", "in order of arrival"],
+      ["shares.utilisation", "of the fleet works by shares"],
+      ["arrival.utilisation", "in order of arrival"],
+      [
+        "expected by shares, overstated by 0.near_part",
+        "start as told by shares, where jobs end as they state",
+      ],
+      ["expected by arrival, overstated by 0.near_part", "in order of arrival"],
+      ["missed", "goals missed"],
+    ],
+    minutes: 10,
+  },
   "scheduler-cycle": {
     folder: "bench",
     shows:
