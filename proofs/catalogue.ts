@@ -12,6 +12,21 @@ export type ProofEntry = {
 };
 
 export const PROOFS: Readonly<Record<string, ProofEntry>> = {
+  "accept-rate": {
+    folder: "bench",
+    shows:
+      "single jobs that eight clients have accepted in a second, durable and audited: by the kernel, by the API, by real Slurm, beside the disk's syncs",
+    goal: "1,000/s by the kernel; p50 of 25 ms and p99 of 60 ms by the API",
+    figures: [
+      ["kernel.per_s", "jobs a second by the kernel"],
+      ["api.per_s", "by the API"],
+      ["slurm.per_s", "by Slurm"],
+      ["api.alone_p50_ms", "ms one by the API, p50"],
+      ["api.alone_p99_ms", "p99"],
+      ["missed", "goals missed"],
+    ],
+    minutes: 5,
+  },
   "audit-count": {
     folder: "audit",
     shows:
