@@ -5,13 +5,7 @@
  * Grouped: one `sync` runs at a time, and all who arrive while it runs share the next one. A caller's bytes were written
  * before it called, so a sync that starts afterwards covers them; the one already running does not.
  */
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
-
-const run = promisify(execFile);
-
-/** Longest `sync -f` before it counts as failed, in milliseconds. */
-const DEADLINE_MS = 120_000;
+import { SyncProcess } from "./sync-process.ts";
 
 export class VolumeSync {
   readonly #sync: () => Promise<unknown>;
@@ -19,11 +13,9 @@ export class VolumeSync {
   #next: Promise<void> | null = null;
 
   /** @param sync replaces `sync -f volumePath` in tests of the grouping. */
-  constructor(
-    volumePath: string,
-    sync: () => Promise<unknown> = () => run("sync", ["-f", volumePath], { timeout: DEADLINE_MS }),
-  ) {
-    this.#sync = sync;
+  constructor(volumePath: string, sync?: () => Promise<unknown>) {
+    const process = new SyncProcess(volumePath);
+    this.#sync = sync ?? (() => process.sync());
   }
 
   /** Resolves when everything written before the call is on the disk; rejects when the disk refused. */

@@ -1,4 +1,8 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { setImmediate as turn } from "node:timers/promises";
 import t from "tap";
+import { SyncProcess } from "../../src/storage/sync-process.ts";
 import { VolumeSync } from "../../src/storage/volume-sync.ts";
 
 t.test("who arrives during a sync shares the next one", async (t) => {
@@ -8,7 +12,6 @@ t.test("who arrives during a sync shares the next one", async (t) => {
     running.push(sync);
     return sync.promise;
   });
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
   const first = volume.durable();
   await turn();
   t.equal(running.length, 1);
@@ -33,4 +36,41 @@ t.test("a refused sync fails those who waited for it and nobody after them", asy
 t.test("a real file system is synced", async (t) => {
   await t.resolves(new VolumeSync(t.testdir()).durable());
   await t.rejects(new VolumeSync("/nowhere/at/all").durable());
+});
+
+t.test("syncs go by one shell, and a killed one has a successor", async (t) => {
+  const shells = () =>
+    readdirSync("/proc")
+      .filter((pid) => /^\d+$/.test(pid))
+      .filter((pid) => {
+        try {
+          return (
+            /^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ===
+              String(process.pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(folder)
+          );
+        } catch {
+          return false;
+        }
+      });
+  const folder = t.testdir();
+  const one = new SyncProcess(folder);
+  for (let n = 0; n < 3; n += 1) await one.sync();
+  const [shell] = shells();
+  t.equal(shells().length, 1);
+  process.kill(Number(shell), "SIGKILL");
+  while (shells().length > 0) await turn();
+  await one.sync();
+  t.equal(shells().length, 1);
+  t.not(shells()[0], shell);
+});
+
+t.test("a program ends although its shell is there", async (t) => {
+  const file = new URL("../../src/storage/sync-process.ts", import.meta.url).href;
+  const code = `const { SyncProcess } = await import(${JSON.stringify(file)});
+    await new SyncProcess(${JSON.stringify(t.testdir())}).sync(); console.log("synced");`;
+  const child = spawnSync(process.execPath, ["--input-type=module", "-e", code], {
+    ...{ encoding: "utf8", timeout: 60_000 },
+  });
+  t.equal(child.stdout, "synced\n");
+  t.equal(child.status, 0, child.stderr);
 });
