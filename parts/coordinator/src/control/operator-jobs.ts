@@ -4,6 +4,7 @@ import { TERMINAL_JOB_STATES } from "@resontech/contracts/job-states";
 import { ApiError } from "../api-error.ts";
 import type { ReadHandle } from "../db/open-database.ts";
 import { instant } from "../http/decisions/job-replies.ts";
+import { shownKind } from "../kernel/decisions/stored-kind.ts";
 import { begunId } from "./begun-id.ts";
 
 type JobRow = {
@@ -58,7 +59,7 @@ export function operatorJob(
 
 function jobFacts(row: JobRow): JobFacts {
   return {
-    ...{ job: row.id, kind: row.kind, username: row.username, state: row.state },
+    ...{ job: row.id, kind: shownKind(row.kind), username: row.username, state: row.state },
     ...{ since: instant(row.state_since), createdAt: instant(row.created_at) },
     ...{ attempt: row.attempts_made, round: row.round, rounds: row.rounds },
     ...{ waitingFor: row.waiting_for, reason: row.reason },

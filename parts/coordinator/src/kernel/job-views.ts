@@ -4,6 +4,7 @@ import type { Heartbeats } from "./heartbeats.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
 import { type RowFilter, whereOf } from "../db/row-filter.ts";
+import { shownKind, storedKindsOf } from "./decisions/stored-kind.ts";
 import { hintOf, type OwnReasonWords, reasonWords } from "./decisions/reasons.ts";
 import type { CheckpointTable } from "./checkpoint-table.ts";
 import type { JobMadeWay, JobMemberView, JobModel, JobRounds, JobView } from "./job-view.ts";
@@ -86,10 +87,11 @@ export class JobViews {
     kindsLeftOut: readonly string[],
   ): JobView[] {
     const { sql, values } = whereOf(filter, { projectId: "project_id", userId: "user_id" });
-    const kinds = kindsLeftOut.map(() => "?").join(", ");
+    const stored = kindsLeftOut.flatMap(storedKindsOf);
+    const kinds = stored.map(() => "?").join(", ");
     const page = `SELECT * FROM jobs WHERE (${sql}) AND kind NOT IN (${kinds}) ORDER BY sequence DESC LIMIT ? OFFSET ?`;
     return this.#prepared
-      .all<JobRow>(page, ...values, ...kindsLeftOut, limit, offset)
+      .all<JobRow>(page, ...values, ...stored, limit, offset)
       .map((row) => this.#view(row));
   }
 
@@ -100,7 +102,7 @@ export class JobViews {
     const stoppedBy = this.#stopperOf(row);
     return {
       id: row.id,
-      kind: row.kind,
+      kind: shownKind(row.kind),
       name: row.name,
       slug: row.slug,
       projectId: row.project_id,

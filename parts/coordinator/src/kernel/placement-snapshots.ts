@@ -1,4 +1,4 @@
-import type { Inventory } from "@resontech/contracts/agent-protocol";
+import { type Inventory, SEVERAL_WORKERS_SINCE } from "@resontech/contracts/agent-protocol";
 import { ChangedRows } from "../db/changed-rows.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { WorkerSelection } from "./accepted-task.ts";
@@ -228,11 +228,13 @@ export class PlacementSnapshots {
   ): WaitingGang {
     const workload = this.#tables.workloads.of(job);
     const { workers: size, hub } = workload.gang(job);
+    const workersEach = workload.workersEach(job);
     return {
       ...{ job: job.id, ...placementDemandOf(job), isReached: workload.isReached, size, isFurther },
+      ...severalOf(workersEach),
       runsMs: job.time_limit_ms === null ? null : Math.max(0, job.time_limit_ms - job.ran_ms),
       ...{ project: job.project_id, priority: priorityOf(workload.jobClass, before) },
-      agentProtocol: workload.agentProtocol(job),
+      agentProtocol: protocolOf(workload.agentProtocol(job), workersEach),
       hubBytes: hub === null ? null : Math.min(hub.bytes, largestBytes),
       ...(workload.hasSeveralGangs ? { before } : {}),
       ...(isFurther ? {} : { waitingSince: job.state_since }),
@@ -261,13 +263,24 @@ export class PlacementSnapshots {
       const job = jobs.get(jobId)!;
       const attempt = jobs.liveAttempt(jobId)!;
       const home = members.ofAttempt(attempt.id).find(({ is_lead }) => is_lead === 1)!.node_id;
+      const workersEach = workloads.of(job).workersEach(job);
       return this.#transitions.vacancies(jobId).map(({ member, spending }) => ({
         ...placementDemandOf({ ...job, ...spending }),
-        agentProtocol: workloads.of(job).agentProtocol(job),
+        ...severalOf(workersEach),
+        agentProtocol: protocolOf(workloads.of(job).agentProtocol(job), workersEach),
         ...{ job: jobId, member: member.id, home, hasPort: attempt.bridge_port !== null },
       }));
     });
   }
+}
+
+function severalOf(workersEach: number): Pick<WaitingGang, "workersEach"> {
+  return workersEach === 1 ? {} : { workersEach };
+}
+
+/** An agent that is older may take the first of several workers for all of them. */
+function protocolOf(version: number, workersEach: number): number {
+  return workersEach === 1 ? version : Math.max(version, SEVERAL_WORKERS_SINCE);
 }
 
 function keptNode(row: NodeRow): KeptNode {

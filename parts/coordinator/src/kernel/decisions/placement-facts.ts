@@ -15,8 +15,10 @@ export type WaitingGang = {
   project: string;
   /** Of its class: among gangs of one project the higher comes first, and may take the place of a lower one. */
   priority: number;
-  /** How many workers it takes. */
+  /** How many workers it takes, of all its members together. */
   size: number;
+  /** How many of them each member holds, of one model on one node. Absent: one. */
+  workersEach?: number;
   selection: WorkerSelection;
   onlyMine: boolean;
   estimatedMemoryMb: number | null;

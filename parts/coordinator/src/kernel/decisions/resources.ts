@@ -15,23 +15,26 @@ export type MemberResources = {
   diskBytes: number;
 };
 
+/** What a member holds of its node. @property count workers @property memoryBytes of all of them together: host memory of CPU slots, the devices' own else */
+export type WorkerFacts = { kind: "gpu" | "cpu"; count: number; memoryBytes: number };
+
 export type NodeSize = { cpuCores: number; memoryBytes: number; workers: number };
 
 /**
- * A member on a worker: the worker's part of the node.
- * @param workerMemoryBytes host memory for a CPU slot, null for a device
+ * A member on workers: their part of the node.
  * @param dataBytes what it needs on its disk beside what every member has
  */
 export function workerResources(
   node: NodeSize,
-  workerMemoryBytes: number | null,
+  { kind, count, memoryBytes }: WorkerFacts,
   dataBytes: number,
 ): MemberResources {
+  const partOf = (amount: number) => Math.floor((amount * count) / Math.max(count, node.workers));
   return {
-    cpuMillis: Math.max(100, Math.floor((node.cpuCores * 1000) / Math.max(1, node.workers))),
+    cpuMillis: Math.max(100, partOf(node.cpuCores * 1000)),
     memoryBytes: Math.max(
       256 * MIB,
-      workerMemoryBytes ?? Math.floor((node.memoryBytes * NODE_SHARE) / Math.max(1, node.workers)),
+      kind === "cpu" ? memoryBytes : partOf(node.memoryBytes * NODE_SHARE),
     ),
     pids: PIDS,
     diskBytes: DISK_BASE_BYTES + dataBytes,

@@ -1,6 +1,7 @@
-/** One script on one worker, without a way out. Its folders of inputs lie below `/app/payload`; what it writes to `/app/out` comes back. */
+/** One script in one container, on one worker or on several of a node, without a way out. Its folders of inputs lie below `/app/payload`; what it writes to `/app/out` comes back. */
 import type { MemberPayload } from "@resontech/contracts/agent-protocol";
 import { workerResources } from "../../kernel/decisions/resources.ts";
+import type { JobRow } from "../../kernel/rows.ts";
 import type { DescribedMember, Workload } from "../../kernel/workload.ts";
 
 /** Column `spec` of a job of this kind. */
@@ -9,6 +10,8 @@ export type CommandSpec = {
   script: string;
   arguments: string[];
   environment: Record<string, string>;
+  /** How many workers its member holds. Absent: one. */
+  workers?: number;
 };
 
 const ROLE = "command";
@@ -30,18 +33,18 @@ export const command: Workload = {
   whyHeld: null,
   maySleep: false,
   isReached: false,
-  gang: () => ({ workers: 1, hub: null }),
+  workersEach: (job) => specOf(job).workers ?? 1,
+  gang: (job) => ({ workers: command.workersEach(job), hub: null }),
   hub() {
     throw new Error("a command has no member without a worker");
   },
-  place(job, _index, worker, node) {
+  place(job, _index, held, node) {
     const inputBytes = (JSON.parse(job.shard_uncompressed_bytes) as number[])[0] ?? 0;
-    const memoryBytes = worker.kind === "cpu" ? worker.memoryBytes : null;
     return {
       role: ROLE,
       site: null,
       isLead: true,
-      resources: workerResources(node, memoryBytes, DISK_DATA_FACTOR * inputBytes),
+      resources: workerResources(node, held, DISK_DATA_FACTOR * inputBytes),
     };
   },
   quorum: () => 0,
@@ -53,8 +56,12 @@ export const command: Workload = {
   regrow: () => null,
 };
 
+function specOf({ spec }: Pick<JobRow, "spec">): CommandSpec {
+  return JSON.parse(spec ?? "null") as CommandSpec;
+}
+
 function describe({ job, knowsMetrics }: DescribedMember): MemberPayload {
-  const spec = JSON.parse(job.spec ?? "null") as CommandSpec;
+  const spec = specOf(job);
   return {
     command: [...spec.interpreter, `/rt/job/scripts/${spec.script}`, ...spec.arguments],
     // What the job says of itself does not change where it finds things.

@@ -13,10 +13,11 @@ import { posix } from "node:path";
 import {
   type MemberResources,
   type NodeSize,
+  type WorkerFacts,
   workerResources,
 } from "../../kernel/decisions/resources.ts";
 import type { AttemptRow, JobRow, MemberRow } from "../../kernel/rows.ts";
-import type { DescribedMember, WorkerFacts, Workload } from "../../kernel/workload.ts";
+import type { DescribedMember, Workload } from "../../kernel/workload.ts";
 import { keepNvflareRun } from "./nvflare-runs.ts";
 import { chooseResumePoint } from "./resume-point.ts";
 import { evaluateServerMemory } from "./server-memory.ts";
@@ -55,6 +56,7 @@ export const federation: Workload = {
   whyHeld: null,
   maySleep: false,
   isReached: false,
+  workersEach: () => 1,
   gang: (job) => ({
     workers: job.shard_count,
     hub: { bytes: serverNeedBytes(serverFactsOf(job)) },
@@ -112,11 +114,7 @@ function clientResources(
   node: NodeSize,
 ): MemberResources {
   const shardBytes = (JSON.parse(job.shard_uncompressed_bytes) as number[])[index] ?? 0;
-  return workerResources(
-    node,
-    worker.kind === "cpu" ? worker.memoryBytes : null,
-    DISK_DATA_FACTOR * shardBytes,
-  );
+  return workerResources(node, worker, DISK_DATA_FACTOR * shardBytes);
 }
 
 function describe(described: DescribedMember): MemberPayload {

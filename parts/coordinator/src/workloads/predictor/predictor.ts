@@ -134,17 +134,17 @@ export const predictor: Workload = {
     "held by endpoints, which have no end of their own: stop one, or let it run fewer replicas",
   maySleep: true,
   isReached: true,
+  workersEach: () => 1,
   gang: () => ({ workers: 1, hub: null }),
   hub() {
     throw new Error("a predictor has no member without a worker");
   },
-  place(job, _index, worker, node) {
-    const memoryBytes = worker.kind === "cpu" ? worker.memoryBytes : null;
+  place(job, _index, held, node) {
     return {
       role: ROLE,
       site: null,
       isLead: true,
-      resources: workerResources(node, memoryBytes, DISK_DATA_FACTOR * (job.model_bytes ?? 0)),
+      resources: workerResources(node, held, DISK_DATA_FACTOR * (job.model_bytes ?? 0)),
     };
   },
   quorum: () => 0,

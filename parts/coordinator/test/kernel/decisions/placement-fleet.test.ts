@@ -47,6 +47,7 @@ const fleetFacts = fc
   });
 const gangFacts = fc.record({
   size: fc.constantFrom(1, 1, 1, 2, 2, 3, 6),
+  workersEach: fc.constantFrom(1, 1, 2, 3),
   hubBytes: fc.constantFrom(null, null, 0, 8e9, 32e9),
   estimatedMemoryMb: fc.constantFrom(null, null, null, 10_000, 60_000),
   onlyMine: fc.constantFrom(false, false, true),
@@ -82,7 +83,9 @@ const waits = fc.array(gangFacts, { minLength: 1, maxLength: 20 }).map((rows) =>
     (facts, at): WaitingGang => ({
       ...{ job: `job-${at}`, sequence: at, isFurther: false, userId: "u", project: "p" },
       ...{ priority: 50, runsMs: null, images: null, ...facts },
-      size: facts.selection.kind === "pinned" ? facts.selection.workerIds.length : facts.size,
+      ...(facts.selection.kind === "pinned"
+        ? { size: facts.selection.workerIds.length, workersEach: 1 }
+        : { size: facts.size * facts.workersEach }),
     }),
   ),
 );

@@ -338,12 +338,14 @@ t.test(
 t.test("resources follow worker and node", async (t) => {
   const GIB = 1024 ** 3;
   const host = { cpuCores: 4, memoryBytes: 40 * GIB, workers: 2 };
-  t.match(workerResources(host, 20 * GIB, 200), {
+  t.match(workerResources(host, { kind: "cpu", count: 1, memoryBytes: 20 * GIB }, 200), {
     cpuMillis: 2000,
     memoryBytes: 20 * GIB,
     diskBytes: 10 * GIB + 200,
   });
-  t.match(workerResources(host, null, 0), { memoryBytes: 18 * GIB });
+  t.match(workerResources(host, { kind: "gpu", count: 1, memoryBytes: 80 * GIB }, 0), {
+    memoryBytes: 18 * GIB,
+  });
   const small = { cpuCores: 1, memoryBytes: 2 * GIB, workers: 1 };
   t.match(serverResources(host, NOTHING_KNOWN), { cpuMillis: 2000, memoryBytes: 8 * GIB });
   t.match(serverResources(small, NOTHING_KNOWN), { cpuMillis: 1000, memoryBytes: GIB });
@@ -395,7 +397,7 @@ t.test(
     t.same(
       plan({ gangs: [gang("j1", { size: 1 })], vacancies: [vacancy()], nodes, workers: both }),
       {
-        replacements: [{ job: "j9", member: "j9-a1-site-2", worker: "a-0" }],
+        replacements: [{ job: "j9", member: "j9-a1-site-2", workers: ["a-0"] }],
         placements: [{ job: "j1", isFurther: false, home: "b", workers: ["b-0"] }],
         preemptions: [],
         waiting: [],
@@ -403,7 +405,7 @@ t.test(
     );
     const fill = (change: Partial<Vacancy>, of = nodes, among = both) =>
       plan({ gangs: [], vacancies: [vacancy(change)], nodes: of, workers: among }).replacements[0]
-        ?.worker ?? null;
+        ?.workers[0] ?? null;
     t.equal(fill({ avoidNodes: ["a"] }), "b-0");
     t.equal(fill({ avoidNodes: ["a", "b"] }), "a-0", "rather there than nowhere");
     t.equal(fill({}, nodes, workers("b", 1)), "b-0");
