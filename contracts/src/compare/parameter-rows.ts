@@ -44,6 +44,7 @@ export function parameterRows(
     row("Sites that end a round", ({ minSites }) => String(minSites || "")),
     row("Devices", ({ gpuModels }) => gpuModels?.join(", ") ?? "any"),
     row("Workers", ({ workerIds }) => workerIds?.join(", ") ?? "whichever fit"),
+    row("Workers of a member", ({ workersPerMember }) => String(workersPerMember)),
     row("Highest price", ({ maxPricePerGpuHourCents: cents }) =>
       cents === null ? "any" : `${cents} cents an hour`,
     ),

@@ -216,6 +216,8 @@ export const JobParametersReply = Type.Object(
     gpuModels: Nullable(Type.Array(Type.String())),
     /** Pinned; null: whichever fit. */
     workerIds: Nullable(Type.Array(Type.String())),
+    /** For each member, of one model on one node. */
+    workersPerMember: Count,
     onlyMineWorkers: Type.Boolean(),
     maxPricePerGpuHourCents: Nullable(Count),
     estimatedMemoryMb: Nullable(Count),

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { JobParametersReply } from "@resontech/contracts/http-jobs";
 import type { AcceptedInput } from "../../kernel/accepted-task.ts";
 import type { StoredTask } from "../../kernel/stored-tasks.ts";
+import { workersEachOf } from "../../submission/decisions/workers-each.ts";
 
 /** Kinds of inputs that say what a job does; the others are what it does that to. */
 const CODE: readonly string[] = ["script", "config", "requirements"];
@@ -21,6 +22,7 @@ export function parametersReply(task: StoredTask, projectId: string): JobParamet
     gpuModels: selection.kind === "auto" ? selection.gpuModels : null,
     workerIds: selection.kind === "pinned" ? selection.workerIds : null,
     maxPricePerGpuHourCents: selection.kind === "auto" ? selection.maxPriceCents : null,
+    workersPerMember: workersEachOf(task.spec),
     estimatedMemoryMb: task.estimatedMemoryMb,
     timeLimitMinutes: task.timeLimitMs === null ? null : Math.round(task.timeLimitMs / 60_000),
     images: task.images.map(({ profile, reference }) => ({ profile, reference })),

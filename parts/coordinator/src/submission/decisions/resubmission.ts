@@ -4,6 +4,7 @@ import type { SubmitTaskBody } from "@resontech/contracts/http-tasks";
 import { ApiError } from "../../api-error.ts";
 import type { AcceptedInput, AcceptedTask } from "../../kernel/accepted-task.ts";
 import type { StoredTask } from "../../kernel/stored-tasks.ts";
+import { workersEachOf } from "./workers-each.ts";
 
 type Content = Pick<AcceptedInput, "etag" | "sizeBytes">;
 
@@ -16,15 +17,20 @@ export function isSameContent(one: Content, other: Content): boolean {
 export function submittedChoicesOf({
   selection,
   estimatedMemoryMb,
-}: Pick<StoredTask, "selection" | "estimatedMemoryMb">): Pick<
+  spec,
+}: Pick<StoredTask, "selection" | "estimatedMemoryMb" | "spec">): Pick<
   SubmitTaskBody,
-  "workerIds" | "gpuModels" | "maxPricePerGpuHourCents" | "estimatedMemoryMb"
+  "workerIds" | "gpuModels" | "maxPricePerGpuHourCents" | "estimatedMemoryMb" | "workersPerMember"
 > {
-  const memory = estimatedMemoryMb === null ? {} : { estimatedMemoryMb };
-  if (selection.kind === "pinned") return { ...memory, workerIds: selection.workerIds };
+  const each = workersEachOf(spec);
+  const size = {
+    ...(estimatedMemoryMb === null ? {} : { estimatedMemoryMb }),
+    ...(each === 1 ? {} : { workersPerMember: each }),
+  };
+  if (selection.kind === "pinned") return { ...size, workerIds: selection.workerIds };
   const { gpuModels, maxPriceCents } = selection;
   return {
-    ...memory,
+    ...size,
     ...(gpuModels === null ? {} : { gpuModels }),
     ...(maxPriceCents === null ? {} : { maxPricePerGpuHourCents: maxPriceCents }),
   };

@@ -87,6 +87,7 @@ function choicesOf(task: StoredTask, changes: Changes) {
       changed(maxPricePerGpuHourCents, before.maxPricePerGpuHourCents),
     ),
     ...said("estimatedMemoryMb", changed(changes.estimatedMemoryMb, before.estimatedMemoryMb)),
+    ...said("workersPerMember", before.workersPerMember),
   };
 }
 

@@ -1,5 +1,6 @@
 /** One script in one container, on one worker or on several of a node, without a way out. Its folders of inputs lie below `/app/payload`; what it writes to `/app/out` comes back. */
 import type { MemberPayload } from "@resontech/contracts/agent-protocol";
+import { workersEachOf } from "../../submission/decisions/workers-each.ts";
 import { workerResources } from "../../kernel/decisions/resources.ts";
 import type { JobRow } from "../../kernel/rows.ts";
 import type { DescribedMember, Workload } from "../../kernel/workload.ts";
@@ -33,7 +34,7 @@ export const command: Workload = {
   whyHeld: null,
   maySleep: false,
   isReached: false,
-  workersEach: (job) => specOf(job).workers ?? 1,
+  workersEach: (job) => workersEachOf(specOf(job)),
   gang: (job) => ({ workers: command.workersEach(job), hub: null }),
   hub() {
     throw new Error("a command has no member without a worker");

@@ -44,6 +44,7 @@ export async function validateCommand(
     folderKey("inputFolders", path, READABLE),
   );
 
+  const each = body.workersPerMember ?? 1;
   const workers = deps.workers();
   const selection = selectWorkers(body, 1, workers, deps.catalogue());
   // A command brings no requirements: every image that its worker runs will do.
@@ -76,6 +77,7 @@ export async function validateCommand(
   const spec: CommandSpec = {
     ...{ interpreter, script: file },
     ...{ arguments: body.arguments ?? [], environment: body.environment ?? {} },
+    ...(each === 1 ? {} : { workers: each }),
   };
   const files = listed.flatMap((objects, folder) =>
     objects.map((object, at) => inputOf("file", object, targets[folder]![at]!)),

@@ -1,4 +1,4 @@
-/** NVFlare federated training: one server that holds no device, and a site on each worker with a shard of its own. */
+/** NVFlare federated training: one server that holds no device, and a site with a shard of its own on each worker, or on several of a node. */
 import {
   KIT_FILES,
   RESUME_MODEL,
@@ -18,6 +18,7 @@ import {
 } from "../../kernel/decisions/resources.ts";
 import type { AttemptRow, JobRow, MemberRow } from "../../kernel/rows.ts";
 import type { DescribedMember, Workload } from "../../kernel/workload.ts";
+import { workersEachOf } from "../../submission/decisions/workers-each.ts";
 import { keepNvflareRun } from "./nvflare-runs.ts";
 import { chooseResumePoint } from "./resume-point.ts";
 import { evaluateServerMemory } from "./server-memory.ts";
@@ -56,9 +57,9 @@ export const federation: Workload = {
   whyHeld: null,
   maySleep: false,
   isReached: false,
-  workersEach: () => 1,
+  workersEach: ({ spec }) => workersEachOf(JSON.parse(spec ?? "null") as object | null),
   gang: (job) => ({
-    workers: job.shard_count,
+    workers: job.shard_count * federation.workersEach(job),
     hub: { bytes: serverNeedBytes(serverFactsOf(job)) },
   }),
   hub: (job, node) => ({

@@ -56,6 +56,7 @@ export async function validateFederation(
   limitSize(requirements, MAX_REQUIREMENTS_BYTES, "requirements_too_large");
 
   const shardCount = workspace.shards.length;
+  const each = body.workersPerMember ?? 1;
   const workers = deps.workers();
   const selection = selectWorkers(body, shardCount, workers, deps.catalogue());
 
@@ -103,7 +104,7 @@ export async function validateFederation(
   );
   return {
     kind: "federation",
-    spec: null,
+    spec: each === 1 ? null : { workers: each },
     name,
     slug: slugOf(name),
     bucket,
