@@ -141,9 +141,10 @@ export class MemberMaker {
 export function sizeOf(node: NodeRow): NodeSize {
   const inventory = JSON.parse(node.inventory ?? "null") as Inventory | null;
   if (inventory === null) throw new BindFailed(`node ${node.id} has not registered`);
+  const { cpuCores, memoryBytes, workers } = inventory;
+  const slots = workers.filter(({ kind }) => kind === "cpu");
   return {
-    cpuCores: inventory.cpuCores,
-    memoryBytes: inventory.memoryBytes,
-    workers: inventory.workers.length,
+    ...{ cpuCores, memoryBytes, devices: workers.length - slots.length, slots: slots.length },
+    slotsBytes: slots.reduce((sum, slot) => sum + slot.memoryBytes, 0),
   };
 }

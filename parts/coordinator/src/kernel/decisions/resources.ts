@@ -18,10 +18,17 @@ export type MemberResources = {
 /** What a member holds of its node. @property count workers @property memoryBytes of all of them together: host memory of CPU slots, the devices' own else */
 export type WorkerFacts = { kind: "gpu" | "cpu"; count: number; memoryBytes: number };
 
-export type NodeSize = { cpuCores: number; memoryBytes: number; workers: number };
+/** @property slots CPU slots @property slotsBytes memory of all of them together */
+export type NodeSize = {
+  cpuCores: number;
+  memoryBytes: number;
+  devices: number;
+  slots: number;
+  slotsBytes: number;
+};
 
 /**
- * A member on workers: their part of the node.
+ * A member on workers: their part of the node. Devices share what its CPU slots leave, so that all members together never have more than the node.
  * @param dataBytes what it needs on its disk beside what every member has
  */
 export function workerResources(
@@ -29,12 +36,22 @@ export function workerResources(
   { kind, count, memoryBytes }: WorkerFacts,
   dataBytes: number,
 ): MemberResources {
-  const partOf = (amount: number) => Math.floor((amount * count) / Math.max(count, node.workers));
+  const { devices, slots } = node;
+  const cpuMillis = node.cpuCores * 1000;
+  // As the agent lays them out: beside devices a slot is one core's part at most.
+  const slotParts = devices === 0 ? slots : Math.max(node.cpuCores, slots + devices);
+  const slotsMillis = devices === 0 ? 0 : (cpuMillis * slots) / slotParts;
+  const partOf = (amount: number, parts: number) =>
+    Math.floor((amount * count) / Math.max(count, parts));
+  const isSlot = kind === "cpu";
   return {
-    cpuMillis: Math.max(100, partOf(node.cpuCores * 1000)),
+    cpuMillis: Math.max(
+      100,
+      isSlot ? partOf(cpuMillis, slotParts) : partOf(cpuMillis - slotsMillis, devices),
+    ),
     memoryBytes: Math.max(
       256 * MIB,
-      kind === "cpu" ? memoryBytes : partOf(node.memoryBytes * NODE_SHARE),
+      isSlot ? memoryBytes : partOf(node.memoryBytes * NODE_SHARE - node.slotsBytes, devices),
     ),
     pids: PIDS,
     diskBytes: DISK_BASE_BYTES + dataBytes,
