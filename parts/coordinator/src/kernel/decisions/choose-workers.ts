@@ -4,7 +4,7 @@
  */
 import type { WorkerSelection } from "../accepted-task.ts";
 import { compareIds } from "./compare-ids.ts";
-import { type Bundle, bundlesOf, membersOf } from "./member-bundles.ts";
+import { type Bundle, bundlesOf, membersOfGang } from "./member-bundles.ts";
 import type { PlacementWorker, WaitingGang } from "./placement-facts.ts";
 import { priceCents } from "./worker-filter.ts";
 
@@ -26,7 +26,7 @@ export function choose(
     }),
   );
   const ofHomes = offers.filter(({ node }) => homes.hasRoom(node));
-  const members = membersOf(gang);
+  const members = membersOfGang(gang);
   const whole = bestOf(ofHomes, members, rank);
   const bundles = whole ?? (gang.hubBytes === null ? null : gather(offers, members, rank, homes));
   const workers = bundles?.flat() ?? null;

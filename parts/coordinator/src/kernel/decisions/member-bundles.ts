@@ -9,7 +9,10 @@ export type Bundle = readonly PlacementWorker[];
 type Wish = { selection: WorkerSelection; workersEach?: number };
 
 /** How many members the gang has beside its hub. */
-export function membersOf({ size, workersEach = 1 }: Pick<WaitingGang, "size" | "workersEach">) {
+export function membersOfGang({
+  size,
+  workersEach = 1,
+}: Pick<WaitingGang, "size" | "workersEach">) {
   return size / workersEach;
 }
 

@@ -1,5 +1,5 @@
 /** What a gang needs, and why free workers are not what it needs. Pure. */
-import { membersOf } from "./member-bundles.ts";
+import { membersOfGang } from "./member-bundles.ts";
 import type { WaitingGang } from "./placement-facts.ts";
 import { workerCount } from "./worker-count.ts";
 
@@ -18,8 +18,8 @@ export function neededWorkers(gang: Needy): string {
 /** Where there are workers enough, but they lie apart. @param members how many of its members could lie somewhere now @returns null where that is not so */
 export function whyApart(gang: Needy, eligible: number, members: number): string | null {
   const { size, workersEach: each = 1 } = gang;
-  if (each === 1 || eligible < size || members >= membersOf(gang)) return null;
+  if (each === 1 || eligible < size || members >= membersOfGang(gang)) return null;
   return members === 0
     ? "no node has as many of one model free"
-    : `on one node each they are enough for ${members} of ${membersOf(gang)}`;
+    : `on one node each they are enough for ${members} of ${membersOfGang(gang)}`;
 }

@@ -2,7 +2,7 @@
 import { choose, type Chosen, hasPort, type Homes, rankOf } from "./choose-workers.ts";
 import { compareIds } from "./compare-ids.ts";
 import { shapeOf } from "./gang-shapes.ts";
-import { type Bundle, bundleCounts, bundlesOf, membersOf } from "./member-bundles.ts";
+import { type Bundle, bundleCounts, bundlesOf, membersOfGang } from "./member-bundles.ts";
 import { type NodeBucket, NodeBuckets, type NodeCell } from "./node-buckets.ts";
 import type { PlacementNode, PlacementWorker, Vacancy, WaitingGang } from "./placement-facts.ts";
 import type { Reservation } from "./reservation.ts";
@@ -149,7 +149,7 @@ export class PlacementFleet {
     const whole = this.#bestNode(gang, offers);
     if (whole !== null || gang.hubBytes === null) return whole;
     // Spread over several nodes: too few of all are too few, and most gangs that wait find that.
-    return sumOf(offers) < membersOf(gang) ? null : this.choose(gang, this.eligible(gang));
+    return sumOf(offers) < membersOfGang(gang) ? null : this.choose(gang, this.eligible(gang));
   }
 
   /** The workers that it gets of those that it is given; null when they are too few. */
@@ -405,7 +405,7 @@ export class PlacementFleet {
   /** The best workers that one node offers, of equals the node with the least to spare. */
   #bestNode(gang: WaitingGang, offers: readonly Offer[]): Chosen | null {
     const room = this.#roomFor(gang);
-    const members = membersOf(gang);
+    const members = membersOfGang(gang);
     let best: Offer | null = null;
     for (const offer of offers)
       if (offer.count >= members && offer.bucket.room > room)

@@ -1,5 +1,5 @@
 /** What no wait mends: a gang that would not fit if all were free, or that alone is more than its project may hold. Pure. */
-import { membersOf } from "./member-bundles.ts";
+import { membersOfGang } from "./member-bundles.ts";
 import type { WaitingGang } from "./placement-facts.ts";
 import { PlacementFleet } from "./placement-fleet.ts";
 import { plan, type Snapshot } from "./placement.ts";
@@ -41,7 +41,7 @@ export function limitPassedAlone(
   const passed = limits as PassedLimit[];
   const { workersEach: each = 1 } = gang;
   const most = passed.reduce((sum, { limit }) => sum + Math.floor(limit / each), 0);
-  return membersOf(gang) <= most ? null : passed.toSorted((a, b) => b.limit - a.limit)[0]!;
+  return membersOfGang(gang) <= most ? null : passed.toSorted((a, b) => b.limit - a.limit)[0]!;
 }
 
 /** From the project up, those that limit anything. */
