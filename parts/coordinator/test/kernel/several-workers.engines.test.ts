@@ -36,11 +36,11 @@ async function tell(): Promise<DesiredMember[]> {
   const { members } = await world.parts.commit.run(() =>
     world.parts.desiredSets.claimAndTell("node-a"),
   );
-  const told = members.map(({ image: _, payload: __, inputs: ___, ...kernels }) => ({
+  const told = members.map(({ member, job, attempt, fence, desired, stopReason, resources }) => ({
     ...node.member("sleep-60", { kind: "server" }, []),
-    ...kernels,
-    graceMs: 1_000,
-    resources: { ...kernels.resources, diskBytes: 64 * MIB },
+    ...{ member, job, attempt, fence, desired, graceMs: 1_000 },
+    ...(stopReason === undefined ? {} : { stopReason }),
+    resources: { ...resources, diskBytes: 64 * MIB },
   }));
   peer.want(...told);
   return told;
