@@ -30,6 +30,8 @@ type Options = {
   memory?: number;
   minutes?: number;
   devices?: number;
+  cpus?: number;
+  hostMemory?: number;
   after: AskedOrder[];
   json: boolean;
 };
@@ -53,6 +55,8 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
       "so many devices, or slots of processors, of one node for each member",
       countOf,
     )
+    .option("--cpus <n>", "processors of its node for each member", countOf)
+    .option("--host-memory <MiB>", "memory of its node for each member", countOf)
     .option("--minutes <n>", "the job ends once it ran so long", countOf)
     .option(
       "--after <job>",
@@ -110,7 +114,7 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
         maxPriceCents: options.maxPrice,
         memoryMb: options.memory,
         minutes: options.minutes,
-        workers: options.devices,
+        ...{ workers: options.devices, cpus: options.cpus, hostMemoryMb: options.hostMemory },
         after: after.length === 0 ? undefined : after,
       });
       for (const file of filesIn(path))

@@ -218,6 +218,9 @@ export const JobParametersReply = Type.Object(
     workerIds: Nullable(Type.Array(Type.String())),
     /** For each member, of one model on one node. */
     workersPerMember: Count,
+    /** Of its node, for each member; null: its workers' part. */
+    cpusPerMember: Nullable(Count),
+    hostMemoryMbPerMember: Nullable(Count),
     onlyMineWorkers: Type.Boolean(),
     maxPricePerGpuHourCents: Nullable(Count),
     estimatedMemoryMb: Nullable(Count),

@@ -41,6 +41,18 @@ const ofEveryKind = {
         "So many workers of one model on one node for each member: its container gets all of them. Absent: one",
     }),
   ),
+  cpusPerMember: Type.Optional(
+    Type.Integer({
+      ...{ minimum: 1, maximum: 4_096 },
+      description: "Processors of its node for each member. Absent: its workers' part of the node",
+    }),
+  ),
+  hostMemoryMbPerMember: Type.Optional(
+    Type.Integer({
+      ...{ minimum: 256, maximum: 16_777_216 },
+      description: "Memory of its node for each member. Absent: its workers' part of the node",
+    }),
+  ),
   timeLimitMinutes: Type.Optional(
     Type.Integer({
       minimum: 1,

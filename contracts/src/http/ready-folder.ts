@@ -13,6 +13,8 @@ export type TaskSpec = {
   minutes?: number | undefined;
   /** For each member. */
   workers?: number | undefined;
+  cpus?: number | undefined;
+  hostMemoryMb?: number | undefined;
   after?: SubmitFederationBody["after"];
 };
 
@@ -34,7 +36,7 @@ export function slugOf(name: string): string {
 export function bodyOfFolder(
   name: string,
   folders: readonly string[],
-  { gpuModels, maxPriceCents, memoryMb, minutes, workers, after }: TaskSpec,
+  { gpuModels, maxPriceCents, memoryMb, minutes, workers, cpus, hostMemoryMb, after }: TaskSpec,
 ): SubmitFederationBody {
   const root = `/jobs/${slugOf(name)}`;
   return {
@@ -50,6 +52,8 @@ export function bodyOfFolder(
     ...(memoryMb === undefined ? {} : { estimatedMemoryMb: memoryMb }),
     ...(minutes === undefined ? {} : { timeLimitMinutes: minutes }),
     ...(workers === undefined ? {} : { workersPerMember: workers }),
+    ...(cpus === undefined ? {} : { cpusPerMember: cpus }),
+    ...(hostMemoryMb === undefined ? {} : { hostMemoryMbPerMember: hostMemoryMb }),
     ...(after === undefined ? {} : { after }),
   };
 }

@@ -11,6 +11,8 @@ const PARAMETERS: JobParametersReply = {
     workerIds: null,
     onlyMineWorkers: false,
     workersPerMember: 1,
+    cpusPerMember: null,
+    hostMemoryMbPerMember: null,
   },
   ...{ maxPricePerGpuHourCents: null, estimatedMemoryMb: null, timeLimitMinutes: null },
   images: [{ profile: "fl-cpu", reference: `r/fl-cpu@sha256:${"a".repeat(64)}` }],

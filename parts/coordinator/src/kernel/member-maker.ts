@@ -2,7 +2,7 @@ import type { Inventory } from "@resontech/contracts/agent-protocol";
 import type { WriteHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
 import { imageOfHub, type MemberImage } from "./decisions/member-image.ts";
-import type { NodeSize } from "./decisions/resources.ts";
+import { type NodeSize, nodeSizeOf } from "./decisions/resources.ts";
 import { imagesOf } from "./job-images.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
 import type { KernelTables } from "./kernel-tables.ts";
@@ -141,10 +141,5 @@ export class MemberMaker {
 export function sizeOf(node: NodeRow): NodeSize {
   const inventory = JSON.parse(node.inventory ?? "null") as Inventory | null;
   if (inventory === null) throw new BindFailed(`node ${node.id} has not registered`);
-  const { cpuCores, memoryBytes, workers } = inventory;
-  const slots = workers.filter(({ kind }) => kind === "cpu");
-  return {
-    ...{ cpuCores, memoryBytes, devices: workers.length - slots.length, slots: slots.length },
-    slotsBytes: slots.reduce((sum, slot) => sum + slot.memoryBytes, 0),
-  };
+  return nodeSizeOf(inventory);
 }

@@ -4,7 +4,7 @@ import type { JobReason } from "@resontech/contracts/job-reasons";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { JobClass } from "./decisions/priorities.ts";
 import type { OwnReasonWords } from "./decisions/reasons.ts";
-import type { MemberResources, NodeSize, WorkerFacts } from "./decisions/resources.ts";
+import type { MemberAsk, MemberResources, NodeSize, WorkerFacts } from "./decisions/resources.ts";
 import type { AttemptRow, JobRow, MemberRow } from "./rows.ts";
 
 export type CommittedRound = { round: number; modelUpload: string };
@@ -72,6 +72,8 @@ export type Workload = {
   agentProtocol(job: Pick<JobRow, "spec">): number;
   /** How many workers of one node and model each member holds that holds any. */
   workersEach(job: Pick<JobRow, "spec">): number;
+  /** What each member that holds workers asks of its node. */
+  asks(job: Pick<JobRow, "spec">): MemberAsk;
   gang(job: JobRow): Gang;
   /** The member without a worker. Asked where the gang has one. */
   hub(job: JobRow, node: NodeSize): MemberPlan;

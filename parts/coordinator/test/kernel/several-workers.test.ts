@@ -17,7 +17,10 @@ const OLDER: Workloads = {
   of: (job) => WORKLOADS.of(job),
 };
 
-async function submitted(t: Test, { slots = 3, protocol = 8, each = 2 } = {}) {
+async function submitted(
+  t: Test,
+  { slots = 3, protocol = 8, each = 2, asks = {} as { cpus?: number; hostMemoryMb?: number } } = {},
+) {
   const world = new KernelWorld();
   t.teardown(() => world[Symbol.dispose]());
   const agent = new SimAgent(world, "node-a", slots);
@@ -26,7 +29,12 @@ async function submitted(t: Test, { slots = 3, protocol = 8, each = 2 } = {}) {
   await agent.register();
   const script = { kind: "script", key: "jobs/c/x.py", target: "scripts/x.py" } as const;
   const task = world.task("wide", {
-    ...{ kind: "command", spec: { ...spec, workers: each }, numRounds: null, minClients: 0 },
+    ...{
+      kind: "command",
+      spec: { ...spec, workers: each, ...asks },
+      numRounds: null,
+      minClients: 0,
+    },
     inputs: [{ ...script, versionId: "v", etag: "e", sizeBytes: 10 }],
     shardUncompressedBytes: [10],
   });
@@ -90,6 +98,17 @@ t.test("each worker has an interval of its own, from its lease to its release", 
     { worker: "node-a-1", used: 6_000, isOpen: 0 },
   ]);
   t.equal(world.one("SELECT count(*) FROM leases WHERE released_at IS NULL"), 0);
+});
+
+t.test("its container has what the job asks of the node, and no more", async (t) => {
+  const { agent, member } = await submitted(t, { asks: { cpus: 1, hostMemoryMb: 512 } });
+  const { resources } = agent.held.get(member)!.desired;
+  t.match(resources, { cpuMillis: 1_000, memoryBytes: 512 * 1024 ** 2 });
+  const more = await submitted(t, { asks: { cpus: 2 } });
+  t.match(more.job(), {
+    state: "QUEUED",
+    waitingFor: /excluded: 3 with too few processors of their node$/,
+  });
 });
 
 t.test("with one free worker it waits for two, and says so", async (t) => {

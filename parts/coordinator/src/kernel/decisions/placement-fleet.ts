@@ -54,7 +54,7 @@ export class PlacementFleet {
   constructor(
     nodes: readonly PlacementNode[],
     workers: readonly PlacementWorker[],
-    gangs: Iterable<Pick<WaitingGang, "hubBytes" | "estimatedMemoryMb">>,
+    gangs: Iterable<Pick<WaitingGang, "hubBytes" | "estimatedMemoryMb" | "asks">>,
   ) {
     this.#workers = workers;
     this.#nodes = new Map(nodes.map((node) => [node.id, node]));
@@ -62,12 +62,14 @@ export class PlacementFleet {
     this.#doors = new Map(nodes.map(({ id, gatewayPorts }) => [id, gatewayPorts]));
     const needs = new Set<number>();
     const rooms = new Set<number>();
-    for (const { hubBytes, estimatedMemoryMb } of gangs) {
+    let isPartAsked = false;
+    for (const { hubBytes, estimatedMemoryMb, asks } of gangs) {
+      isPartAsked ||= asks !== undefined;
       rooms.add(hubBytes ?? 0);
       if (estimatedMemoryMb !== null) needs.add(estimatedMemoryMb);
     }
     this.#rooms = [...rooms].toSorted((a, b) => a - b);
-    this.#kinds = new WorkerKinds(workers, this.#nodes, needs);
+    this.#kinds = new WorkerKinds(workers, this.#nodes, needs, isPartAsked);
     for (const [at, worker] of workers.entries()) this.#shelve(at, worker);
     for (const cell of this.#cells.values()) this.#buckets.file(cell);
   }

@@ -1,4 +1,5 @@
 /** What one member may use on its node. Limits, not reservations: CPU is shared by weight, memory ends in out_of_memory. */
+import type { Inventory } from "@resontech/contracts/agent-protocol";
 import { FIRST_JOB_BYTES } from "@resontech/contracts/room-account";
 
 const MIB = 1024 ** 2;
@@ -17,6 +18,9 @@ export type MemberResources = {
 
 /** What a member holds of its node. @property count workers @property memoryBytes of all of them together: host memory of CPU slots, the devices' own else */
 export type WorkerFacts = { kind: "gpu" | "cpu"; count: number; memoryBytes: number };
+
+/** What a job asks of its node for each member; null: as much as is its workers' part. */
+export type MemberAsk = { cpuMillis: number | null; memoryBytes: number | null };
 
 /** @property slots CPU slots @property slotsBytes memory of all of them together */
 export type NodeSize = {
@@ -55,6 +59,38 @@ export function workerResources(
     ),
     pids: PIDS,
     diskBytes: DISK_BASE_BYTES + dataBytes,
+  };
+}
+
+/** No more than the job asks for. @param part of the member's workers */
+export function asAsked(
+  part: MemberResources,
+  { cpuMillis, memoryBytes }: MemberAsk,
+): MemberResources {
+  return {
+    ...part,
+    cpuMillis: Math.min(part.cpuMillis, cpuMillis ?? Infinity),
+    memoryBytes: Math.min(part.memoryBytes, memoryBytes ?? Infinity),
+  };
+}
+
+/** Why the part of so many of a node's workers is too little, as an end of "n …"; null where it is enough. */
+export function whyTooLittle(
+  { cpuMillis, memoryBytes }: MemberAsk,
+  node: NodeSize,
+  held: WorkerFacts,
+): string | null {
+  const part = workerResources(node, held, 0);
+  if (part.cpuMillis < (cpuMillis ?? 0)) return "with too few processors of their node";
+  if (part.memoryBytes < (memoryBytes ?? 0)) return "with too little memory of their node";
+  return null;
+}
+
+export function nodeSizeOf({ cpuCores, memoryBytes, workers }: Inventory): NodeSize {
+  const slots = workers.filter(({ kind }) => kind === "cpu");
+  return {
+    ...{ cpuCores, memoryBytes, devices: workers.length - slots.length, slots: slots.length },
+    slotsBytes: slots.reduce((sum, slot) => sum + slot.memoryBytes, 0),
   };
 }
 

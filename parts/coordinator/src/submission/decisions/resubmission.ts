@@ -4,7 +4,7 @@ import type { SubmitTaskBody } from "@resontech/contracts/http-tasks";
 import { ApiError } from "../../api-error.ts";
 import type { AcceptedInput, AcceptedTask } from "../../kernel/accepted-task.ts";
 import type { StoredTask } from "../../kernel/stored-tasks.ts";
-import { workersEachOf } from "./workers-each.ts";
+import { askBodyOf } from "./member-asks.ts";
 
 type Content = Pick<AcceptedInput, "etag" | "sizeBytes">;
 
@@ -20,12 +20,17 @@ export function submittedChoicesOf({
   spec,
 }: Pick<StoredTask, "selection" | "estimatedMemoryMb" | "spec">): Pick<
   SubmitTaskBody,
-  "workerIds" | "gpuModels" | "maxPricePerGpuHourCents" | "estimatedMemoryMb" | "workersPerMember"
+  | "workerIds"
+  | "gpuModels"
+  | "maxPricePerGpuHourCents"
+  | "estimatedMemoryMb"
+  | "workersPerMember"
+  | "cpusPerMember"
+  | "hostMemoryMbPerMember"
 > {
-  const each = workersEachOf(spec);
   const size = {
     ...(estimatedMemoryMb === null ? {} : { estimatedMemoryMb }),
-    ...(each === 1 ? {} : { workersPerMember: each }),
+    ...askBodyOf(spec),
   };
   if (selection.kind === "pinned") return { ...size, workerIds: selection.workerIds };
   const { gpuModels, maxPriceCents } = selection;

@@ -1,7 +1,11 @@
 /** One script in one container, on one worker or on several of a node, without a way out. Its folders of inputs lie below `/app/payload`; what it writes to `/app/out` comes back. */
 import type { MemberPayload } from "@resontech/contracts/agent-protocol";
-import { workersEachOf } from "../../submission/decisions/workers-each.ts";
-import { workerResources } from "../../kernel/decisions/resources.ts";
+import {
+  memberAskOf,
+  type MemberAskSpec,
+  workersEachOf,
+} from "../../submission/decisions/member-asks.ts";
+import { asAsked, workerResources } from "../../kernel/decisions/resources.ts";
 import type { JobRow } from "../../kernel/rows.ts";
 import type { DescribedMember, Workload } from "../../kernel/workload.ts";
 
@@ -11,9 +15,7 @@ export type CommandSpec = {
   script: string;
   arguments: string[];
   environment: Record<string, string>;
-  /** How many workers its member holds. Absent: one. */
-  workers?: number;
-};
+} & MemberAskSpec;
 
 const ROLE = "command";
 /** Inputs, what is made of them, and as much again while that happens. */
@@ -35,6 +37,7 @@ export const command: Workload = {
   maySleep: false,
   isReached: false,
   workersEach: (job) => workersEachOf(specOf(job)),
+  asks: (job) => memberAskOf(specOf(job)),
   gang: (job) => ({ workers: command.workersEach(job), hub: null }),
   hub() {
     throw new Error("a command has no member without a worker");
@@ -45,7 +48,10 @@ export const command: Workload = {
       role: ROLE,
       site: null,
       isLead: true,
-      resources: workerResources(node, held, DISK_DATA_FACTOR * inputBytes),
+      resources: asAsked(
+        workerResources(node, held, DISK_DATA_FACTOR * inputBytes),
+        memberAskOf(specOf(job)),
+      ),
     };
   },
   quorum: () => 0,

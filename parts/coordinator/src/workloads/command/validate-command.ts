@@ -6,6 +6,7 @@ import { findPlatformKeys } from "../../identity/decisions/platform-key.ts";
 import type { AcceptedInput } from "../../kernel/accepted-task.ts";
 import { folderKey } from "../../submission/decisions/bucket-key.ts";
 import { chooseImages } from "../../submission/decisions/choose-images.ts";
+import { askSpecOfBody } from "../../submission/decisions/member-asks.ts";
 import { slugOf } from "../../submission/decisions/slug-of.ts";
 import { selectWorkers } from "../../submission/decisions/worker-selection.ts";
 import { type FolderObject, listFolder } from "../../submission/folder-objects.ts";
@@ -44,7 +45,6 @@ export async function validateCommand(
     folderKey("inputFolders", path, READABLE),
   );
 
-  const each = body.workersPerMember ?? 1;
   const workers = deps.workers();
   const selection = selectWorkers(body, 1, workers, deps.catalogue());
   // A command brings no requirements: every image that its worker runs will do.
@@ -77,7 +77,7 @@ export async function validateCommand(
   const spec: CommandSpec = {
     ...{ interpreter, script: file },
     ...{ arguments: body.arguments ?? [], environment: body.environment ?? {} },
-    ...(each === 1 ? {} : { workers: each }),
+    ...askSpecOfBody(body),
   };
   const files = listed.flatMap((objects, folder) =>
     objects.map((object, at) => inputOf("file", object, targets[folder]![at]!)),

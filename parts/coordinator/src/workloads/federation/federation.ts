@@ -11,6 +11,7 @@ import { MODEL_CHECKPOINT } from "@resontech/contracts/model-output";
 import type { MemberOutputs, MemberPayload } from "@resontech/contracts/agent-protocol";
 import { posix } from "node:path";
 import {
+  asAsked,
   type MemberResources,
   type NodeSize,
   type WorkerFacts,
@@ -18,7 +19,11 @@ import {
 } from "../../kernel/decisions/resources.ts";
 import type { AttemptRow, JobRow, MemberRow } from "../../kernel/rows.ts";
 import type { DescribedMember, Workload } from "../../kernel/workload.ts";
-import { workersEachOf } from "../../submission/decisions/workers-each.ts";
+import {
+  memberAskOf,
+  type MemberAskSpec,
+  workersEachOf,
+} from "../../submission/decisions/member-asks.ts";
 import { keepNvflareRun } from "./nvflare-runs.ts";
 import { chooseResumePoint } from "./resume-point.ts";
 import { evaluateServerMemory } from "./server-memory.ts";
@@ -57,7 +62,8 @@ export const federation: Workload = {
   whyHeld: null,
   maySleep: false,
   isReached: false,
-  workersEach: ({ spec }) => workersEachOf(JSON.parse(spec ?? "null") as object | null),
+  workersEach: (job) => workersEachOf(specOf(job)),
+  asks: (job) => memberAskOf(specOf(job)),
   gang: (job) => ({
     workers: job.shard_count * federation.workersEach(job),
     hub: { bytes: serverNeedBytes(serverFactsOf(job)) },
@@ -99,6 +105,11 @@ export const federation: Workload = {
     reason === "out_of_memory" ? evaluateServerMemory(memoryBytes, mayRetry, largestBytes) : null,
 };
 
+/** Null where a submission asked for nothing of it. */
+function specOf({ spec }: Pick<JobRow, "spec">): MemberAskSpec | null {
+  return JSON.parse(spec ?? "null") as MemberAskSpec | null;
+}
+
 function serverFactsOf(job: JobRow): ServerFacts {
   return {
     modelBytes: job.model_bytes,
@@ -115,7 +126,8 @@ function clientResources(
   node: NodeSize,
 ): MemberResources {
   const shardBytes = (JSON.parse(job.shard_uncompressed_bytes) as number[])[index] ?? 0;
-  return workerResources(node, worker, DISK_DATA_FACTOR * shardBytes);
+  const part = workerResources(node, worker, DISK_DATA_FACTOR * shardBytes);
+  return asAsked(part, memberAskOf(specOf(job)));
 }
 
 function describe(described: DescribedMember): MemberPayload {

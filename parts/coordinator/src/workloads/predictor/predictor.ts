@@ -38,7 +38,7 @@ import { VLLM_COMMAND, VLLM_SPEC, type VllmSpec } from "@resontech/contracts/vll
 import { workerResources } from "../../kernel/decisions/resources.ts";
 import type { JobRow } from "../../kernel/rows.ts";
 import type { DescribedMember, Workload } from "../../kernel/workload.ts";
-import { workersEachOf } from "../../submission/decisions/workers-each.ts";
+import { workersEachOf } from "../../submission/decisions/member-asks.ts";
 import { HUB_CACHE } from "./decisions/hub-cache.ts";
 import type { ServedModel } from "./inference-yaml.ts";
 import type { Scaling } from "./scaling.ts";
@@ -138,6 +138,7 @@ export const predictor: Workload = {
   maySleep: true,
   isReached: true,
   workersEach: (job) => workersEachOf(deploymentOf(job)),
+  asks: () => ({ cpuMillis: null, memoryBytes: null }),
   gang: (job) => ({ workers: predictor.workersEach(job), hub: null }),
   hub() {
     throw new Error("a predictor has no member without a worker");

@@ -165,6 +165,27 @@ t.test(
   },
 );
 
+t.test("what a job asks of its node is the part of its workers at least", async (t) => {
+  const size = { cpuCores: 8, memoryBytes: 100e9, devices: 4, slots: 0, slotsBytes: 0 };
+  const { workers } = fleet({ a: [H100, H100, H100, H100] });
+  const found = (change: Partial<WaitingGang>, of = size) => {
+    const { placements, waiting } = plan({
+      ...{ nodes: [node("a", { size: of })], workers, gangs: [gang("j", change)] },
+    });
+    return placements[0]?.workers.length ?? waiting[0]!.why;
+  };
+  const asks = (cpus: number | null, memoryBytes: number | null = null) => ({
+    asks: { cpuMillis: cpus === null ? null : cpus * 1000, memoryBytes },
+  });
+  t.equal(found(asks(4)), 2, "two of four devices have half of the node");
+  t.match(found(asks(5)), /excluded: 4 with too few processors of their node$/);
+  t.equal(found({ ...asks(5), size: 3, workersEach: 3 }), 3);
+  t.equal(found(asks(null, 45e9)), 2);
+  t.match(found(asks(null, 46e9)), /excluded: 4 with too little memory of their node$/);
+  const { waiting } = plan({ nodes: [node("a")], workers, gangs: [gang("j", asks(1))] });
+  t.match(waiting[0]!.why, /4 on nodes that have not told what they have/);
+});
+
 t.test("whatever the fleet: a gang is placed just where a plain search finds room", (t) => {
   const models = fc.array(fc.constantFrom(H100, A100, `-${H100}`), { minLength: 1, maxLength: 6 });
   const sizes = fc.tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 4 }));
