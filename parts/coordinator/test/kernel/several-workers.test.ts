@@ -17,10 +17,14 @@ const OLDER: Workloads = {
   of: (job) => WORKLOADS.of(job),
 };
 
-async function submitted(
-  t: Test,
-  { slots = 3, protocol = 8, each = 2, asks = {} as { cpus?: number; hostMemoryMb?: number } } = {},
-) {
+type Wish = {
+  slots?: number;
+  protocol?: number;
+  each?: number;
+  asks?: Pick<CommandSpec, "cpus" | "hostMemoryMb">;
+};
+
+async function submitted(t: Test, { slots = 3, protocol = 8, each = 2, asks = {} }: Wish = {}) {
   const world = new KernelWorld();
   t.teardown(() => world[Symbol.dispose]());
   const agent = new SimAgent(world, "node-a", slots);

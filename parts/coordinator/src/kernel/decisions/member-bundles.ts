@@ -40,11 +40,13 @@ export function bundlesOf(
     .toSorted(([a], [b]) => rank(a!) - rank(b!) || compareIds(a!.id, b!.id));
 }
 
-/** How many members so many free workers of each model could be. @returns by rank, the better one first */
+/** How many members so many free workers of each model could be. @returns by rank, in no order */
 export function bundleCounts(
-  free: Iterable<readonly [model: string, rank: number, count: number]>,
+  free: readonly (readonly [model: string, rank: number, count: number])[],
   each: number,
 ): [rank: number, count: number][] {
+  // Most gangs: each worker is a member's.
+  if (each === 1) return free.map(([, rank, count]) => [rank, count]);
   const models = new Map<string, [rank: number, count: number]>();
   for (const [model, rank, count] of free) {
     const known = models.get(model);
