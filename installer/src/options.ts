@@ -68,7 +68,7 @@ export function addInstallOptions(command: Command): Command {
     .option("--node <slug>", "name of this host as a node", hostSlug())
     .option(
       "--cpu-workers <n>",
-      "slots on this host when it has no accelerator (default: one per core)",
+      "slots of processors on this host (default: one per core, none beside accelerators)",
     )
     .option("--username <name>", "login of the first researcher", "researcher")
     .option("--key-kind <live|dev>", "prefix of platform keys", "live")

@@ -41,12 +41,12 @@ export function addJobCommands(program: Command, { ask, print, table, say }: Ope
       table(HEAD, [row(shown)], "");
       say("");
       table(
-        ["ROLE", "SITE", "NODE", "WORKER", "STATE"],
-        members.map(({ role, site, node, worker, state }) => [
+        ["ROLE", "SITE", "NODE", "WORKERS", "STATE"],
+        members.map(({ role, site, node, workers, state }) => [
           role,
           site ?? "-",
           node,
-          worker ?? "-",
+          workers.join(", ") || "-",
           state,
         ]),
         "not placed yet",

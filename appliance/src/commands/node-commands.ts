@@ -122,12 +122,12 @@ export function addNodeCommands(program: Command, shell: OperatorShell): void {
       for (const line of workers.flatMap(notesOf)) say(line);
       say("");
       table(
-        ["JOB", "ROLE", "SITE", "WORKER", "STATE"],
-        members.map(({ job, role, site, worker, state }) => [
+        ["JOB", "ROLE", "SITE", "WORKERS", "STATE"],
+        members.map(({ job, role, site, workers: held, state }) => [
           job,
           role,
           site ?? "-",
-          worker ?? "-",
+          held.join(", ") || "-",
           state,
         ]),
         "nothing runs there",

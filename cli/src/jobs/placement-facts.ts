@@ -46,10 +46,13 @@ export function holderRows(holders: readonly WorkerHolderReply[], now: number): 
 }
 
 function waitFacts(wait: Wait, now: number): [string, string][] {
-  const { serving, workers, needs, limit, guarantee, ahead, excluded } = wait;
+  const { serving, workers, needs, needsEach, limit, guarantee, ahead, excluded } = wait;
   return [
     ["starts", startWords(wait, now)],
-    ["workers", `takes ${needs}; ${serving} of ${workers} would do when they are free`],
+    [
+      "workers",
+      `takes ${needs}${needsEach === 1 ? "" : `, ${needsEach} of one model on one node for each member`}; ${serving} of ${workers} would do when they are free`,
+    ],
     ...(limit === null
       ? []
       : [

@@ -36,9 +36,9 @@ export function tablesOfNode({ node, workers, members }: NodeDetailReply): Table
     ]),
   };
   const ofMembers = {
-    head: ["JOB", "MEMBER", "STATE", "WORKER"],
-    rows: members.map(({ job, role, site, state, worker }) => [
-      ...[job, site ?? role, MEMBER_WORDS[state], worker ?? "-"],
+    head: ["JOB", "MEMBER", "STATE", "WORKERS"],
+    rows: members.map(({ job, role, site, state, workers: held }) => [
+      ...[job, site ?? role, MEMBER_WORDS[state], held.join(", ") || "-"],
     ]),
   };
   return [tableOfNodes([node]), ofWorkers, ofMembers].filter(({ rows }) => rows.length > 0);

@@ -29,6 +29,9 @@ type Options = {
   maxPrice?: number;
   memory?: number;
   minutes?: number;
+  devices?: number;
+  cpus?: number;
+  hostMemory?: number;
   after: AskedOrder[];
   json: boolean;
 };
@@ -47,6 +50,13 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
     )
     .option("--max-price <cents>", "at most so much for an hour of a device", countOf)
     .option("--memory <MiB>", "what a member needs of its device", countOf)
+    .option(
+      "--devices <n>",
+      "so many devices, or slots of processors, of one node for each member",
+      countOf,
+    )
+    .option("--cpus <n>", "processors of its node for each member", countOf)
+    .option("--host-memory <MiB>", "memory of its node for each member", countOf)
     .option("--minutes <n>", "the job ends once it ran so long", countOf)
     .option(
       "--after <job>",
@@ -58,7 +68,7 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
     .option("--json", "the appliance's answer", false)
     .addHelpText(
       "after",
-      "\nExamples:\n  resontech submit study/ --gpu-models cpu\n  resontech submit study/ --project cardiology\n  resontech submit study/ --name evaluation --after job-4f21\n  resontech submit study/ --name report --after job-4f21 --after job-77ab:ended\n  resontech submit train.py",
+      "\nExamples:\n  resontech submit study/ --gpu-models cpu\n  resontech submit study/ --project cardiology\n  resontech submit study/ --gpu-models h100 --devices 4\n  resontech submit study/ --name evaluation --after job-4f21\n  resontech submit study/ --name report --after job-4f21 --after job-77ab:ended\n  resontech submit train.py",
     )
     .action(async (path: string, options: Options) => {
       const found = statSync(path, { throwIfNoEntry: false });
@@ -104,6 +114,7 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
         maxPriceCents: options.maxPrice,
         memoryMb: options.memory,
         minutes: options.minutes,
+        ...{ workers: options.devices, cpus: options.cpus, hostMemoryMb: options.hostMemory },
         after: after.length === 0 ? undefined : after,
       });
       for (const file of filesIn(path))

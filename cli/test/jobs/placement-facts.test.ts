@@ -5,7 +5,7 @@ import { holderRows, placementFacts } from "../../src/jobs/placement-facts.ts";
 const NOW = Date.parse("2026-11-30T12:00:00.000Z");
 const LUNG = { id: "p_1", name: "lung" };
 const WAIT: NonNullable<JobPlacementReply["wait"]> = {
-  ...{ needs: 2, workers: 5, serving: 3, fitNow: 1, guarantee: "beyond" },
+  ...{ needs: 2, needsEach: 2, workers: 5, serving: 3, fitNow: 1, guarantee: "beyond" },
   excluded: [
     { why: "busy", workers: 2 },
     { why: "of other models", workers: 2 },
@@ -27,7 +27,10 @@ t.test("a job that waits is told by what binds, comes first and is left out", as
     ["job", "job-1"],
     ["waits", "needs 2 workers"],
     ["starts", "in 30 min"],
-    ["workers", "takes 2; 3 of 5 would do when they are free"],
+    [
+      "workers",
+      "takes 2, 2 of one model on one node for each member; 3 of 5 would do when they are free",
+    ],
     ["limit", "lung may hold at most 3 of cpu, and holds 2"],
     ["guarantee", "its project would borrow them"],
     ["before it", "1 job of lung"],

@@ -26,13 +26,20 @@ t.test("a node says why it takes no work, in 80 columns", async (t) => {
 t.test("one node is shown with its workers and members, as far as it has any", async (t) => {
   t.equal(tablesOfNode({ node, workers: [], members: [] }).length, 1);
   const members: NodeDetailReply["members"] = [
-    { job: "job-1", role: "client", site: "site-1", worker: worker.worker, state: "RUNNING" },
-    { job: "job-1", role: "server", site: null, worker: null, state: "RUNNING" },
+    {
+      job: "job-1",
+      role: "client",
+      site: "site-1",
+      worker: worker.worker,
+      workers: [worker.worker, "gpu-1"],
+      state: "RUNNING",
+    },
+    { job: "job-1", role: "server", site: null, worker: null, workers: [], state: "RUNNING" },
   ];
   const [, workers, running] = tablesOfNode({ node, workers: [worker], members });
   t.same(workers?.rows, [["gpu-GPU-5a1f", "h100_80gb", "80.0 GiB", "-", "580.65.06", ""]]);
   t.same(running?.rows, [
-    ["job-1", "site-1", "running", "gpu-GPU-5a1f"],
+    ["job-1", "site-1", "running", "gpu-GPU-5a1f, gpu-1"],
     ["job-1", "server", "running", "-"],
   ]);
 });

@@ -44,6 +44,11 @@ export function parameterRows(
     row("Sites that end a round", ({ minSites }) => String(minSites || "")),
     row("Devices", ({ gpuModels }) => gpuModels?.join(", ") ?? "any"),
     row("Workers", ({ workerIds }) => workerIds?.join(", ") ?? "whichever fit"),
+    row("Workers of a member", ({ workersPerMember }) => String(workersPerMember)),
+    row("Processors of a member", ({ cpusPerMember: cpus }) => String(cpus ?? "")),
+    row("Memory of a member", ({ hostMemoryMbPerMember: mb }) =>
+      mb === null ? "" : size(mb * 1024 ** 2),
+    ),
     row("Highest price", ({ maxPricePerGpuHourCents: cents }) =>
       cents === null ? "any" : `${cents} cents an hour`,
     ),

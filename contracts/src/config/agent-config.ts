@@ -32,7 +32,7 @@ export const AgentConfig = Type.Object(
     runnersDir: Path,
     /** Folder of programs that come before the host's own: mount, nft and the like. Absent: the host's alone. */
     toolsDir: Type.Optional(Path),
-    /** CPU slots on a node; null = one per core. */
+    /** CPU slots on a node; null = one per core, and none beside accelerators. */
     cpuWorkers: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
     /** CPU slots take work only once a container ran on the node; accelerators always do. */
     tryProcessors: Type.Optional(Type.Boolean()),

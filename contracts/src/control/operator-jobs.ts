@@ -36,7 +36,9 @@ export const JobMemberFacts = Type.Object(
     role: Type.String(),
     site: Nullable(Type.String()),
     node: Type.String(),
+    /** The first that it holds. */
     worker: Nullable(Type.String()),
+    workers: Type.Array(Type.String()),
     state: Type.String(),
   },
   closed,

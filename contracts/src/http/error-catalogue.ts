@@ -177,7 +177,14 @@ export const ERROR_CATALOGUE = {
   model_file_ambiguous: { status: 400, hint: "Keep one warm-start file in this folder." },
 
   // 400: workers
-  worker_count_mismatch: { status: 400, hint: "Pin as many workers as there are shards." },
+  worker_count_mismatch: {
+    status: 400,
+    hint: "Pin as many workers as there are shards, for each as many as `workersPerMember` says.",
+  },
+  workers_apart: {
+    status: 400,
+    hint: "Write the workers member by member, those of each of one node and one model.",
+  },
   worker_duplicate: { status: 400, hint: "Pin each worker once." },
   worker_unknown: {
     status: 400,

@@ -216,6 +216,11 @@ export const JobParametersReply = Type.Object(
     gpuModels: Nullable(Type.Array(Type.String())),
     /** Pinned; null: whichever fit. */
     workerIds: Nullable(Type.Array(Type.String())),
+    /** For each member, of one model on one node. */
+    workersPerMember: Count,
+    /** Of its node, for each member; null: its workers' part. */
+    cpusPerMember: Nullable(Count),
+    hostMemoryMbPerMember: Nullable(Count),
     onlyMineWorkers: Type.Boolean(),
     maxPricePerGpuHourCents: Nullable(Count),
     estimatedMemoryMb: Nullable(Count),

@@ -36,7 +36,9 @@ export const NodeDetailReply = Type.Object(
           job: Type.String(),
           role: Type.String(),
           site: Nullable(Type.String()),
+          /** The first that it holds. */
           worker: Nullable(Type.String()),
+          workers: Type.Array(Type.String()),
           state: Type.Enum([...MEMBER_STATES]),
         },
         closed,

@@ -78,6 +78,8 @@ const Wait = Type.Object(
   {
     /** Workers that it takes, all at once. */
     needs: Type.Integer(),
+    /** For each member, of one model on one node. */
+    needsEach: Type.Integer(),
     /** All that there are. */
     workers: Type.Integer(),
     /** Would do whenever they are free. */

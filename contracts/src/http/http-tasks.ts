@@ -4,6 +4,7 @@ import { ImageNeeds } from "../image/image-needs.ts";
 import { IdParam, Instant } from "./http-common.ts";
 import { AGENT_REASONS, KERNEL_REASONS } from "../job/job-reasons.ts";
 import { JOB_STATES, MEMBER_STATES } from "../job/job-states.ts";
+import { MAX_WORKERS_EACH } from "../job/most-workers.ts";
 import { closed } from "../closed.ts";
 import { Nullable } from "../nullable.ts";
 
@@ -33,6 +34,25 @@ const ofEveryKind = {
   ),
   maxPricePerGpuHourCents: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000_000 })),
   onlyMineWorkers: Type.Optional(Type.Boolean()),
+  workersPerMember: Type.Optional(
+    Type.Integer({
+      ...{ minimum: 1, maximum: MAX_WORKERS_EACH },
+      description:
+        "So many workers of one model on one node for each member: its container gets all of them. Absent: one",
+    }),
+  ),
+  cpusPerMember: Type.Optional(
+    Type.Integer({
+      ...{ minimum: 1, maximum: 4_096 },
+      description: "Processors of its node for each member. Absent: its workers' part of the node",
+    }),
+  ),
+  hostMemoryMbPerMember: Type.Optional(
+    Type.Integer({
+      ...{ minimum: 256, maximum: 16_777_216 },
+      description: "Memory of its node for each member. Absent: its workers' part of the node",
+    }),
+  ),
   timeLimitMinutes: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -331,7 +351,10 @@ export const DashboardJobWithWorkers = Type.Object(
           }),
           site: Nullable(Type.String()),
           node: Type.String(),
+          /** The first that it holds. */
           workerId: Nullable(Type.String()),
+          /** All that it holds, or held; none of one that holds no device. */
+          workerIds: Type.Array(Type.String()),
           model: Nullable(Type.String()),
           state: Type.Enum([...MEMBER_STATES]),
           /** Of its container, as a shell tells it; null while it runs, and where nobody said how it ended. */

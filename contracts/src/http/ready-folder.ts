@@ -11,6 +11,10 @@ export type TaskSpec = {
   maxPriceCents?: number | undefined;
   memoryMb?: number | undefined;
   minutes?: number | undefined;
+  /** For each member. */
+  workers?: number | undefined;
+  cpus?: number | undefined;
+  hostMemoryMb?: number | undefined;
   after?: SubmitFederationBody["after"];
 };
 
@@ -32,7 +36,7 @@ export function slugOf(name: string): string {
 export function bodyOfFolder(
   name: string,
   folders: readonly string[],
-  { gpuModels, maxPriceCents, memoryMb, minutes, after }: TaskSpec,
+  { gpuModels, maxPriceCents, memoryMb, minutes, workers, cpus, hostMemoryMb, after }: TaskSpec,
 ): SubmitFederationBody {
   const root = `/jobs/${slugOf(name)}`;
   return {
@@ -47,6 +51,9 @@ export function bodyOfFolder(
     ...(maxPriceCents === undefined ? {} : { maxPricePerGpuHourCents: maxPriceCents }),
     ...(memoryMb === undefined ? {} : { estimatedMemoryMb: memoryMb }),
     ...(minutes === undefined ? {} : { timeLimitMinutes: minutes }),
+    ...(workers === undefined ? {} : { workersPerMember: workers }),
+    ...(cpus === undefined ? {} : { cpusPerMember: cpus }),
+    ...(hostMemoryMb === undefined ? {} : { hostMemoryMbPerMember: hostMemoryMb }),
     ...(after === undefined ? {} : { after }),
   };
 }

@@ -5,7 +5,15 @@ import { parameterRows } from "../../src/compare/parameter-rows.ts";
 const WORDS = { projectName: () => "Lab", size: String };
 const PARAMETERS: JobParametersReply = {
   ...{ name: "a", kind: "federation", projectId: "p", script: null, arguments: [] },
-  ...{ environment: {}, gpuModels: null, workerIds: null, onlyMineWorkers: false },
+  ...{
+    environment: {},
+    gpuModels: null,
+    workerIds: null,
+    onlyMineWorkers: false,
+    workersPerMember: 1,
+    cpusPerMember: null,
+    hostMemoryMbPerMember: null,
+  },
   ...{ maxPricePerGpuHourCents: null, estimatedMemoryMb: null, timeLimitMinutes: null },
   images: [{ profile: "fl-cpu", reference: `r/fl-cpu@sha256:${"a".repeat(64)}` }],
   ...{ rounds: 3, minSites: 2, codeDigest: "c".repeat(64) },

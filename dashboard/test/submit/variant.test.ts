@@ -24,7 +24,14 @@ import {
 const JOB: JobParametersReply = {
   ...{ name: "digits", kind: "command", projectId: "p", script: "jobs/d/scripts/a.py" },
   ...{ arguments: ["--level", "1"], environment: { SEED: "7" }, gpuModels: ["cpu"] },
-  ...{ workerIds: null, onlyMineWorkers: false, maxPricePerGpuHourCents: 100 },
+  ...{
+    workerIds: null,
+    onlyMineWorkers: false,
+    workersPerMember: 1,
+    cpusPerMember: null,
+    hostMemoryMbPerMember: null,
+    maxPricePerGpuHourCents: 100,
+  },
   ...{ estimatedMemoryMb: null, timeLimitMinutes: 30, images: [], rounds: null, minSites: 0 },
   ...{ codeDigest: "", inputs: [] },
 };

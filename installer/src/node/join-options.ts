@@ -75,7 +75,7 @@ export function addJoinOptions(command: Command): Command {
     .option("--engine <podman|docker>", "container engine of this host (default: podman)")
     .option(
       "--cpu-workers <n>",
-      "slots on this host when it has no accelerator (default: one per core)",
+      "slots of processors on this host (default: one per core, none beside accelerators)",
     )
     .option(
       "--token-file <file>",

@@ -12,7 +12,7 @@ const devices = PretendedDevices.make([a, b]);
 t.teardown(() => devices[Symbol.dispose]());
 const site = await TestSite.start(["node-a"]);
 t.teardown(() => site[Symbol.asyncDispose]());
-const node = await TestNode.join(site, "node-a", "127.0.0.1", devices);
+const node = await TestNode.join(site, "node-a", "127.0.0.1", devices, null);
 t.teardown(() => node[Symbol.asyncDispose]());
 
 const workers = () => node.peer.registrations.at(-1)?.inventory.workers;
@@ -91,6 +91,14 @@ t.test("a member sees its own device, and no other; it is given back", async (t)
     mounts: mounts.split("\n").map(mountFacts).toSorted(),
   });
   t.strictSame(comparable(found), comparable(plain));
+});
+
+t.test("a member of several workers sees all of their devices, and gives all back", async (t) => {
+  const found = await probe("probe-4", ["node-a-0", "node-a-1"]);
+  t.strictSame(found.devices.filter((name) => name.startsWith("pretended")).toSorted(), [
+    "pretended0",
+    "pretended1",
+  ]);
 });
 
 t.test("a device that the kernel tells of is kept from work until it is proven well", async (t) => {

@@ -318,9 +318,9 @@ function alarmsOf(logger: Logger): KernelAlarms {
     onError: (err, what) => logger.error({ err, what }, "background work failed"),
     onBrake: (brake) => logger.warn({ brake }, "nodes are silent, but none is declared dead"),
     onNodeDead: (node) => logger.warn({ node }, "node is dead; its members are fenced"),
-    onQuarantine: (member, worker) =>
+    onQuarantine: (member, workers) =>
       logger.error(
-        { member, worker },
+        { member, workers },
         "release is not proven; look at the node, then let it join again",
       ),
     onClockStep: (stepMs) =>

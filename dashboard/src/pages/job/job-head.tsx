@@ -152,7 +152,7 @@ export function JobHead({ job }: { job: Job }) {
             <strong>{member.site ?? member.role}</strong> <State of={memberWord(member.state)} />
             <span className={styles["small"]}>
               {member.node}
-              {member.model === null ? "" : ` · ${member.model}`}
+              {member.model === null ? "" : ` · ${workersOf(member)}`}
               {!MOVES.includes(member.state) || member.progress === null
                 ? ""
                 : ` · ${progressOf(member.progress)}`}
@@ -163,6 +163,13 @@ export function JobHead({ job }: { job: Job }) {
       </ul>
     </>
   );
+}
+
+/** What it holds, by name where it holds several. */
+function workersOf({ model, workerIds }: Job["workers"][number]): string {
+  return workerIds.length > 1
+    ? `${workerIds.length} × ${model} (${workerIds.join(", ")})`
+    : (model ?? "");
 }
 
 /** Members that fetch or store; of another state what was fetched last is past. */

@@ -34,12 +34,12 @@ export function WaitPanel({ id }: { id: string }) {
 type Wait = NonNullable<JobPlacementReply["wait"]>;
 
 function factsOf(wait: Wait): (readonly [string, string])[] {
-  const { needs, serving, workers, limit, guarantee, ahead, excluded } = wait;
+  const { needs, needsEach, serving, workers, limit, guarantee, ahead, excluded } = wait;
   return [
     ["Expected start", startSentence(wait, Date.now())],
     [
       "Workers",
-      `It takes ${needs}. Of ${countOf(workers, "worker")} ${serving} would do when they are free.`,
+      `It takes ${needs}${needsEach === 1 ? "" : `, ${needsEach} of one model on one node for each member`}. Of ${countOf(workers, "worker")} ${serving} would do when they are free.`,
     ],
     ...(limit === null
       ? []

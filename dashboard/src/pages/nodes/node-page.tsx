@@ -64,7 +64,7 @@ const MEMBERS: Column<Member>[] = [
   { title: "Job", narrow: "main", of: ({ job }) => <code>{job}</code> },
   { title: "Member", narrow: "below", of: ({ site, role }) => site ?? role },
   { title: "State", of: ({ state }) => <State of={memberWord(state)} /> },
-  { title: "Worker", of: ({ worker }) => worker ?? "" },
+  { title: "Workers", of: ({ workers }) => workers.join(", ") },
 ];
 
 export function NodePage({ id }: { id: string }) {

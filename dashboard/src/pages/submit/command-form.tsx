@@ -7,7 +7,13 @@ import { bytes } from "../../ui/bytes.ts";
 import { countOf } from "../../ui/count-of.ts";
 import { Field } from "../../ui/field.tsx";
 import { DeviceField } from "./device-field.tsx";
-import { ArgumentsField, EnvironmentField, MinutesField, NameField } from "./job-fields.tsx";
+import {
+  ArgumentsField,
+  EnvironmentField,
+  MinutesField,
+  NameField,
+  WorkersField,
+} from "./job-fields.tsx";
 import { ProjectField } from "./project-field.tsx";
 import { commandInCode } from "./same-in-code.ts";
 import { SubmitForm } from "./submit-form.tsx";
@@ -16,7 +22,7 @@ import { TextEditor } from "./text-editor.tsx";
 import { useSubmission } from "./use-submission.ts";
 import { environmentOf, linesOf } from "./variant-draft.ts";
 
-/** One script on one worker. */
+/** One script in one container. */
 export function CommandForm({
   project,
   onProject,
@@ -32,6 +38,7 @@ export function CommandForm({
   const [given, setGiven] = useState("50");
   const [environment, setEnvironment] = useState("");
   const [models, setModels] = useState("");
+  const [workers, setWorkers] = useState("");
   const [minutes, setMinutes] = useState("");
   const root = `jobs/${slugOf(name)}`;
   const body: SubmitCommandBody = {
@@ -40,6 +47,7 @@ export function CommandForm({
     ...(environment.trim() === "" ? {} : { environment: environmentOf(environment) }),
     ...(inputs.length === 0 ? {} : { inputFolders: [`/${root}/inputs`] }),
     ...(models === "" ? {} : { gpuModels: models.split(",") }),
+    ...(workers === "" ? {} : { workersPerMember: Number(workers) }),
     ...(minutes === "" ? {} : { timeLimitMinutes: Number(minutes) }),
   };
   const submission = useSubmission(
@@ -60,8 +68,8 @@ export function CommandForm({
       title="The job"
       about={
         <>
-          One script on one worker, without a network. Files that it writes to <code>/app/out</code>{" "}
-          are kept.
+          One script in one container, without a network. Files that it writes to{" "}
+          <code>/app/out</code> are kept.
         </>
       }
       action="Submit"
@@ -101,6 +109,7 @@ export function CommandForm({
         />
       </Field>
       <DeviceField models={models} onChange={setModels} />
+      <WorkersField value={workers} onChange={setWorkers} />
       <MinutesField value={minutes} onChange={setMinutes} />
     </SubmitForm>
   );

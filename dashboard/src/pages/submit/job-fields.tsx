@@ -1,4 +1,5 @@
 /** Fields that several forms have. */
+import { MAX_WORKERS_EACH } from "@resontech/contracts/most-workers";
 import { Field } from "../../ui/field.tsx";
 import { mostMemory } from "./most-memory.ts";
 import { useCatalogue } from "./use-catalogue.ts";
@@ -32,6 +33,18 @@ export function PriceField(of: Of) {
 export function MinutesField(of: Of) {
   return (
     <NumberField {...of} label="Time limit (minutes)" hint="Empty: no limit of its own." min={1} />
+  );
+}
+
+export function WorkersField(of: Of) {
+  return (
+    <NumberField
+      {...of}
+      label="Devices for each member"
+      hint="Empty: one. Several are of one model on one node, and one container gets them all."
+      min={1}
+      max={MAX_WORKERS_EACH}
+    />
   );
 }
 

@@ -13,9 +13,13 @@ export type HostSize = { cpuCores: number; memoryBytes: number };
 /** Kept for the host: the agent, the engine and, on the control node, the other parts. */
 const HOST_SHARE = 0.25;
 
+/** Of the first slot beside accelerators: no device of a node has so high a number, however many come. */
+const SLOTS_BESIDE_DEVICES = 1_000;
+
 /**
- * One slot for each accelerator, by its number, whatever became of those before it; on a node without any, as many CPU slots as configured
- * (default: one a core), memory split equally.
+ * One slot for each accelerator, by its number, whatever became of those before it; beside them as many CPU slots as configured (default: none). On a
+ * node without accelerators, as many CPU slots as configured (default: one a core), memory split equally. Beside accelerators a slot has the part of a core,
+ * or less where slots and devices are more than cores, and the devices share the rest.
  * @param known all devices that the node ever had, each at its number; these are among them
  */
 export function layOutWorkers(
@@ -25,21 +29,20 @@ export function layOutWorkers(
   host: HostSize,
   cpuWorkers: number | null,
 ): InventoryWorker[] {
-  if (devices.length > 0)
-    return devices.map((device) => ({
-      id: `${node}-${known.indexOf(device.device)}`,
-      kind: "gpu",
-      ...device,
-    }));
-  const count = cpuWorkers ?? host.cpuCores;
-  const memoryBytes = Math.floor((host.memoryBytes * (1 - HOST_SHARE)) / Math.max(1, count));
-  // A number that was a device's never becomes a CPU slot's: whoever was given it was given the device.
-  const id = (n: number): string => `${node}-${known.length + n}`;
-  return Array.from({ length: count }, (_, n) => ({
-    id: id(n),
-    kind: "cpu",
-    model: "cpu",
-    memoryBytes,
-    healthy: true,
+  const ofDevices = devices.map((device) => ({
+    id: `${node}-${known.indexOf(device.device)}`,
+    kind: "gpu" as const,
+    ...device,
   }));
+  const isBeside = devices.length > 0;
+  const count = cpuWorkers ?? (isBeside ? 0 : host.cpuCores);
+  const parts = isBeside ? Math.max(host.cpuCores, count + devices.length) : Math.max(1, count);
+  const memoryBytes = Math.floor((host.memoryBytes * (1 - HOST_SHARE)) / parts);
+  // A number that was a device's never becomes a CPU slot's: whoever was given it was given the device.
+  const first = isBeside ? SLOTS_BESIDE_DEVICES : known.length;
+  const slots = Array.from({ length: count }, (_, n) => ({
+    ...{ id: `${node}-${first + n}`, kind: "cpu" as const, model: "cpu" },
+    ...{ memoryBytes, healthy: true },
+  }));
+  return [...ofDevices, ...slots];
 }

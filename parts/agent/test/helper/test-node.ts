@@ -95,8 +95,9 @@ export class TestNode implements AsyncDisposable {
     node: string,
     address: string,
     namespace: NodePlace | null,
+    cpuWorkers: number | null = 2,
   ): Promise<TestNode> {
-    return await TestNode.#make({ site, node, namespace, address, ownsSite: false });
+    return await TestNode.#make({ site, node, namespace, address, cpuWorkers, ownsSite: false });
   }
 
   static async #make(
@@ -104,6 +105,7 @@ export class TestNode implements AsyncDisposable {
       node: string;
       address: string;
       runnersDir?: string;
+      cpuWorkers?: number | null;
     },
   ): Promise<TestNode> {
     const { site, node, namespace, address, ownsSite } = options;
@@ -127,7 +129,7 @@ export class TestNode implements AsyncDisposable {
       containerEngine: { socket: engine.socket, kind: "podman" },
       initBinary: await ensureEngine("init"),
       runnersDir: options.runnersDir ?? join(import.meta.dirname, "payload"),
-      cpuWorkers: 2,
+      cpuWorkers: options.cpuWorkers === undefined ? 2 : options.cpuWorkers,
       jobUids: JOB_UIDS,
       registryCertsDir: join(
         ...[dir, "podman", "home", ".config", "containers", "certs.d", image.registry],

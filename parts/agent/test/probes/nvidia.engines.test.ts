@@ -384,7 +384,12 @@ t.test("a slot stays its device's, whatever becomes of the others and of the age
   };
 
   const first = await begin();
-  t.strictSame(await first.look(), [`n-0 ${a}`, `n-1 ${b}`, `n-2 ${c}`]);
+  const slots = ["n-1000 cpu", "n-1001 cpu"];
+  t.strictSame(
+    await first.look(),
+    [`n-0 ${a}`, `n-1 ${b}`, `n-2 ${c}`, ...slots],
+    "CPU slots as configured stand beside devices",
+  );
   t.strictSame(await first.devices.claim(["n-1"]), { [b]: 1_032 * MIB });
   say(answer([b, c], b));
   const gone = { name: "DevicesNotFreeError" };
@@ -394,13 +399,13 @@ t.test("a slot stays its device's, whatever becomes of the others and of the age
     "before the next look too",
   );
   for (const { look, devices } of [first, await begin()]) {
-    t.strictSame(await look(), [`n-1 ${b}`, `n-2 ${c}`]);
+    t.strictSame(await look(), [`n-1 ${b}`, `n-2 ${c}`, ...slots]);
     await t.rejects(devices.claim(["n-0"]), { ...gone, message: /no n-0/ });
     await t.rejects(devices.claim(["n-2", "n-1"]), { ...gone, message: /computes on n-1/ });
     t.strictSame(await devices.claim(["n-2"]), { [c]: 1_032 * MIB });
   }
   say(answer([d, c, a]));
-  t.strictSame(await first.look(), [`n-3 ${d}`, `n-2 ${c}`, `n-0 ${a}`]);
+  t.strictSame(await first.look(), [`n-3 ${d}`, `n-2 ${c}`, `n-0 ${a}`, ...slots]);
   say(answer([]));
   t.strictSame(
     await first.look(),
@@ -442,7 +447,7 @@ t.test(
     const accelerators = new Accelerators([nvidiaProbe, amd]);
     const look = async (one: Accelerators) => {
       const { workers } = await readInventory({
-        ...{ node: "n", cpuWorkers: 4, dataDir: t.testdirName, containerEngine: "podman" },
+        ...{ node: "n", cpuWorkers: null, dataDir: t.testdirName, containerEngine: "podman" },
         accelerators: one,
         onProbeError: (error) => told.push(error),
       });

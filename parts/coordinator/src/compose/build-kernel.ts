@@ -59,7 +59,7 @@ export type KernelAlarms = {
   onError: (error: unknown, what: string) => void;
   onBrake: (brake: string) => void;
   onNodeDead: (node: string) => void;
-  onQuarantine: (member: string, worker: string | null) => void;
+  onQuarantine: (member: string, workers: readonly string[]) => void;
   /** The wall clock was set, or the host slept: deadlines have moved along by so many milliseconds. */
   onClockStep: (stepMs: number) => void;
   /** A record stands in the log as refused: a fault of ours that lost its text. */

@@ -3,7 +3,9 @@ import type { JobFacts, JobMemberFacts } from "@resontech/contracts/operator-job
 import { TERMINAL_JOB_STATES } from "@resontech/contracts/job-states";
 import { ApiError } from "../api-error.ts";
 import type { ReadHandle } from "../db/open-database.ts";
+import { WORKERS_OF_MEMBER } from "../db/workers-of-member.ts";
 import { instant } from "../http/decisions/job-replies.ts";
+import { shownKind } from "../kernel/decisions/stored-kind.ts";
 import { begunId } from "./begun-id.ts";
 
 type JobRow = {
@@ -47,18 +49,20 @@ export function operatorJob(
   const row = db.prepare<[string], JobRow>(`${JOBS} WHERE j.id = ?`).get(id);
   if (row === undefined) throw new ApiError("not_found", `there is no job ${id}`);
   const members = db
-    .prepare<[string], JobMemberFacts>(
-      `SELECT m.role, m.site, m.node_id AS node, m.worker_id AS worker, m.state FROM members m JOIN attempts a ON a.id = m.attempt_id
+    .prepare<[string], Omit<JobMemberFacts, "workers"> & { workers: string }>(
+      `SELECT role, site, node_id AS node, worker_id AS worker, ${WORKERS_OF_MEMBER} AS workers, state
+       FROM members JOIN attempts a ON a.id = members.attempt_id
        WHERE a.job_id = ? AND a.number = (SELECT max(number) FROM attempts WHERE job_id = a.job_id)
-       ORDER BY m.is_lead DESC, m.site, m.id`,
+       ORDER BY is_lead DESC, site, members.id`,
     )
-    .all(id);
+    .all(id)
+    .map((member) => ({ ...member, workers: JSON.parse(member.workers) as string[] }));
   return { job: jobFacts(row), members };
 }
 
 function jobFacts(row: JobRow): JobFacts {
   return {
-    ...{ job: row.id, kind: row.kind, username: row.username, state: row.state },
+    ...{ job: row.id, kind: shownKind(row.kind), username: row.username, state: row.state },
     ...{ since: instant(row.state_since), createdAt: instant(row.created_at) },
     ...{ attempt: row.attempts_made, round: row.round, rounds: row.rounds },
     ...{ waitingFor: row.waiting_for, reason: row.reason },

@@ -1,6 +1,7 @@
 /** Rows of the customer's own images. Their bytes are the registry's. */
 import type { ImageProgram, IMAGE_ADMISSIONS } from "@resontech/contracts/own-image";
 import { TERMINAL_JOB_STATES } from "@resontech/contracts/job-states";
+import { isOfKind } from "../kernel/kind-condition.ts";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 
 /** Instants in Unix milliseconds. */
@@ -44,7 +45,7 @@ export class OwnImageTable {
 export function deploymentsOf(db: ReadHandle | WriteHandle, image: string): string[] {
   return db
     .prepare<[string], string>(
-      `SELECT id FROM jobs WHERE kind = 'predictor' AND state NOT IN (${OVER})
+      `SELECT id FROM jobs WHERE ${isOfKind("predictor")} AND state NOT IN (${OVER})
        AND json_extract(spec, '$.engine') = 'container' AND json_extract(spec, '$.image') = ? ORDER BY sequence`,
     )
     .pluck()

@@ -1,5 +1,6 @@
 /** Deployments as their jobs keep them: what each asks for, how it is, and where it is to be reached now. */
 import type { Route } from "@resontech/contracts/inference-routes";
+import { isOfKind } from "../kernel/kind-condition.ts";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import type { InferenceFacts } from "../metrics/decisions/inference-samples.ts";
 import type { DeploymentWatch } from "./deployment-watch.ts";
@@ -42,14 +43,16 @@ export class DeploymentTable {
 
   constructor(db: ReadHandle) {
     this.#spec = db
-      .prepare<[string], string | null>("SELECT spec FROM jobs WHERE id = ? AND kind = 'predictor'")
+      .prepare<[string], string | null>(
+        `SELECT spec FROM jobs WHERE id = ? AND ${isOfKind("predictor")}`,
+      )
       .pluck();
     this.#body = db
       .prepare<[string], string>("SELECT body FROM deployments WHERE job_id = ?")
       .pluck();
     this.#running = db.prepare<[], RouteRow>(
       `SELECT jobs.id, jobs.name, jobs.created_at, jobs.spec, jobs.project_id, deployments.body FROM jobs JOIN deployments ON deployments.job_id = jobs.id
-       WHERE jobs.kind = 'predictor' AND jobs.state = 'RUNNING' ORDER BY jobs.id`,
+       WHERE ${isOfKind("predictor")} AND jobs.state = 'RUNNING' ORDER BY jobs.id`,
     );
     this.#places = db.prepare<[string], PlaceRow>(
       `SELECT members.id AS member, members.node_id AS node, nodes.bridge_address AS host, attempts.bridge_port AS port,

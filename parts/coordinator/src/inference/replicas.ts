@@ -2,6 +2,7 @@
 import { STANDING_SINCE } from "@resontech/contracts/agent-protocol";
 import type { MemberState } from "@resontech/contracts/job-states";
 import type { WriteHandle } from "../db/open-database.ts";
+import { storedKindsOf } from "../kernel/decisions/stored-kind.ts";
 import type { KernelTables } from "../kernel/kernel-tables.ts";
 import type { MemberRow } from "../kernel/rows.ts";
 import type { Transitions } from "../kernel/transitions.ts";
@@ -32,7 +33,7 @@ export class Replicas {
     this.#transitions = transitions;
     this.#running = db
       .prepare<[string], string>(
-        "SELECT id FROM jobs WHERE kind = ? AND state = 'RUNNING' ORDER BY sequence",
+        "SELECT id FROM jobs WHERE kind IN (SELECT value FROM json_each(?)) AND state = 'RUNNING' ORDER BY sequence",
       )
       .pluck();
     this.#waiting = db.prepare<[], { id: string }>(
@@ -50,7 +51,7 @@ export class Replicas {
 
   /** Jobs of the kind that run. */
   running(kind: string): string[] {
-    return this.#running.all(kind);
+    return this.#running.all(JSON.stringify(storedKindsOf(kind)));
   }
 
   /** Those that have not let go. */

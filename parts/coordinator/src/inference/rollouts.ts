@@ -4,6 +4,7 @@
  */
 import { isTerminal, JOB_STATES } from "@resontech/contracts/job-states";
 import { ApiError } from "../api-error.ts";
+import { isOfKind } from "../kernel/kind-condition.ts";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import { apiOf, type Deployment as Asked, deploymentOf } from "../workloads/predictor/predictor.ts";
 import { openReplicas } from "./decisions/deployment.ts";
@@ -34,7 +35,7 @@ export class Rollouts {
     );
     this.#coming = db
       .prepare<string[], string>(
-        `SELECT id FROM jobs WHERE kind = 'predictor' AND state NOT IN (${OVER.map(() => "?").join(", ")}) AND spec ->> '$.replaces' = ? LIMIT 1`,
+        `SELECT id FROM jobs WHERE ${isOfKind("predictor")} AND state NOT IN (${OVER.map(() => "?").join(", ")}) AND spec ->> '$.replaces' = ? LIMIT 1`,
       )
       .pluck();
   }

@@ -1,6 +1,7 @@
 /** Rows of who wants to hear of the end of which job. */
 import type { JobState } from "@resontech/contracts/job-states";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
+import { shownKind } from "../kernel/decisions/stored-kind.ts";
 
 /** @property all of every job of the own @property jobs single ones that have not been told of */
 export type JobMailRequests = { all: boolean; jobs: string[] };
@@ -74,7 +75,8 @@ export function dueMails(db: ReadHandle, now: number): DueMail[] {
        WHERE jobs.ended_at IS NOT NULL AND due_at <= ? AND users.disabled_at IS NULL AND users.left_at IS NULL
        ORDER BY due_at LIMIT 100`,
     )
-    .all(now);
+    .all(now)
+    .map((mail) => ({ ...mail, kind: shownKind(mail.kind) }));
 }
 
 export function postpone(db: WriteHandle, { userId, jobId }: DueMail, dueAt: number): void {

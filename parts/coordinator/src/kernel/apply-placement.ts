@@ -1,14 +1,15 @@
 import type { WriteHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
 import { imageFor, imageOfHub, type MemberImage } from "./decisions/member-image.ts";
+import { memberByMember } from "./decisions/member-bundles.ts";
 import type { Placement } from "./decisions/placement.ts";
+import type { WorkerFacts } from "./decisions/resources.ts";
 import { deviceFactsOf, imagesOf } from "./job-images.ts";
 import { BindFailed, MemberMaker, sizeOf } from "./member-maker.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
 import { NEVER_STARTS } from "./warning-table.ts";
-import type { WorkerFacts } from "./workload.ts";
 
 /** Applies a plan: attempt, members with their first fences, and leases, all in the transaction that moves the job. */
 export class Placements {
@@ -93,19 +94,15 @@ export class Placements {
         replaces: null,
         image: images === null ? null : imageOfHub(images),
       });
-    for (const [index, worker] of workers.entries()) {
-      const plan = workload.place(
-        job,
-        index,
-        workerFactsOf(worker),
-        sizeOf(hosts.get(worker.node_id)!),
-      );
+    const held = memberByMember(workers, workload.workersEach(job));
+    for (const [index, of] of held.entries()) {
+      const node = hosts.get(of[0]!.node_id)!;
       this.#maker.create(job, attempt, {
-        node: worker.node_id,
-        plan,
-        place: { index, workerId: worker.id },
+        node: node.id,
+        plan: workload.place(job, index, workerFactsOf(of), sizeOf(node)),
+        place: { index, workers: of.map(({ id }) => id) },
         replaces: null,
-        image: imageOn(images, worker),
+        image: imageOn(images, of),
       });
     }
     for (const node of hosts.keys()) commands.desiredChanged(node);
@@ -119,17 +116,24 @@ export class Placements {
   }
 }
 
-/** @throws BindFailed where the worker's device is no longer one that an image of the job runs on */
+/**
+ * The image of a member that holds these.
+ * @throws BindFailed where a worker's device is no longer one that an image of the job runs on, or another one than the first's does
+ */
 export function imageOn(
   images: readonly MemberImage[] | null,
-  worker: WorkerRow,
+  held: readonly WorkerRow[],
 ): MemberImage | null {
   if (images === null) return null;
-  const image = imageFor(images, deviceFactsOf(worker));
-  if (image === null) throw new BindFailed(`worker ${worker.id} runs none of the job's images`);
-  return image;
+  const found = held.map((worker) => imageFor(images, deviceFactsOf(worker)));
+  for (const [at, image] of found.entries())
+    if (image === null || image !== found[0])
+      throw new BindFailed(`worker ${held[at]!.id} does not run the image of its member`);
+  return found[0]!;
 }
 
-export function workerFactsOf({ kind, memory_bytes }: WorkerRow): WorkerFacts {
-  return { kind, memoryBytes: memory_bytes };
+/** @param held workers of one member, which are of one node and kind */
+export function workerFactsOf(held: readonly WorkerRow[]): WorkerFacts {
+  const memoryBytes = held.reduce((sum, { memory_bytes: bytes }) => sum + bytes, 0);
+  return { kind: held[0]!.kind, count: held.length, memoryBytes };
 }

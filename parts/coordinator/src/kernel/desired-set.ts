@@ -132,7 +132,7 @@ export class DesiredSets {
       image: memberImageReference(job, member),
       resources: {
         ...(JSON.parse(member.resources) as MemberResources),
-        workers: member.worker_id === null ? [] : [member.worker_id],
+        workers: members.workersOf(member.id),
       },
       payload: workload.describe({
         ...{ job, attempt, member, sites, bridge },

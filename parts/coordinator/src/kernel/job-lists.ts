@@ -5,6 +5,7 @@ import { ApiError } from "../api-error.ts";
 import type { ReadHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
 import { type RowFilter, whereOf } from "../db/row-filter.ts";
+import { shownKind, storedKindsOf } from "./decisions/stored-kind.ts";
 
 type Row = {
   sequence: number;
@@ -103,8 +104,8 @@ function containing(text: string): Condition {
 }
 
 function ofKinds(kinds: Kinds): Condition {
-  if ("are" in kinds) return oneOf("jobs.kind", kinds.are);
-  const { sql, values } = oneOf("jobs.kind", kinds.areNot);
+  if ("are" in kinds) return oneOf("jobs.kind", kinds.are.flatMap(storedKindsOf));
+  const { sql, values } = oneOf("jobs.kind", kinds.areNot.flatMap(storedKindsOf));
   return { sql: `NOT ${sql}`, values };
 }
 
@@ -122,7 +123,12 @@ function all(conditions: readonly Condition[]): Condition {
 function jobRow(row: Row): JobRow {
   return {
     ...{ id: row.id, name: row.name, projectId: row.project_id, owner: row.username },
-    ...{ kind: row.kind, state: row.state, since: instant(row.state_since), reason: row.reason },
+    ...{
+      kind: shownKind(row.kind),
+      state: row.state,
+      since: instant(row.state_since),
+      reason: row.reason,
+    },
     ...{ waitingFor: row.waiting_for, round: row.round, rounds: row.num_rounds },
     roundsDone: row.rounds_done,
     ...{ attempt: row.attempts_made, sites: row.shard_count, createdAt: instant(row.created_at) },

@@ -3,6 +3,7 @@ import type { JobState, MemberState } from "@resontech/contracts/job-states";
 import type { WriteHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
 import type { Changes } from "./changes.ts";
+import { shownKind } from "./decisions/stored-kind.ts";
 import type { AttemptRow, JobRow } from "./rows.ts";
 
 /** Columns that a transition of a job may set; what is left out stays. */
@@ -198,7 +199,7 @@ export class JobTable {
         event,
         reason,
         journal,
-        ...(row.from === null ? { workload: this.get(job)!.kind } : {}),
+        ...(row.from === null ? { workload: shownKind(this.get(job)!.kind) } : {}),
       });
     else {
       const { memberId: member, attemptId: attempt, from, to } = row;

@@ -80,6 +80,8 @@ export type JobMemberView = {
   site: string | null;
   node: string;
   workerId: string | null;
+  /** All that it holds, or held. */
+  workerIds: string[];
   /** Catalogue id of its worker; null for the server, which holds no device. */
   model: string | null;
   state: MemberState;

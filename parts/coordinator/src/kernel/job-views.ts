@@ -2,8 +2,10 @@ import { isTerminal } from "@resontech/contracts/job-states";
 import { MODEL_CHECKPOINT } from "@resontech/contracts/model-output";
 import type { Heartbeats } from "./heartbeats.ts";
 import type { WriteHandle } from "../db/open-database.ts";
+import { WORKERS_OF_MEMBER } from "../db/workers-of-member.ts";
 import { Prepared } from "../db/prepared.ts";
 import { type RowFilter, whereOf } from "../db/row-filter.ts";
+import { shownKind, storedKindsOf } from "./decisions/stored-kind.ts";
 import { hintOf, type OwnReasonWords, reasonWords } from "./decisions/reasons.ts";
 import type { CheckpointTable } from "./checkpoint-table.ts";
 import type { JobMadeWay, JobMemberView, JobModel, JobRounds, JobView } from "./job-view.ts";
@@ -13,7 +15,7 @@ import { reasonWordsOf, type Workloads } from "./workload.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { AttemptRow, JobRow, MemberRow } from "./rows.ts";
 
-type MemberWithModel = MemberRow & { model: string | null };
+type MemberWithModel = MemberRow & { model: string | null; worker_ids: string };
 
 /** Jobs as routes show them. */
 export class JobViews {
@@ -51,7 +53,7 @@ export class JobViews {
       "SELECT * FROM attempts WHERE job_id = ? ORDER BY number",
     );
     this.#members = db.prepare<[string], MemberWithModel>(
-      `SELECT members.*, workers.model FROM members LEFT JOIN workers ON workers.id = members.worker_id
+      `SELECT members.*, workers.model, ${WORKERS_OF_MEMBER} AS worker_ids FROM members LEFT JOIN workers ON workers.id = members.worker_id
        WHERE attempt_id = ? AND NOT EXISTS (SELECT 1 FROM members AS later WHERE later.replaces = members.id)
        ORDER BY is_lead DESC, shard_index`,
     );
@@ -86,10 +88,11 @@ export class JobViews {
     kindsLeftOut: readonly string[],
   ): JobView[] {
     const { sql, values } = whereOf(filter, { projectId: "project_id", userId: "user_id" });
-    const kinds = kindsLeftOut.map(() => "?").join(", ");
+    const stored = kindsLeftOut.flatMap(storedKindsOf);
+    const kinds = stored.map(() => "?").join(", ");
     const page = `SELECT * FROM jobs WHERE (${sql}) AND kind NOT IN (${kinds}) ORDER BY sequence DESC LIMIT ? OFFSET ?`;
     return this.#prepared
-      .all<JobRow>(page, ...values, ...kindsLeftOut, limit, offset)
+      .all<JobRow>(page, ...values, ...stored, limit, offset)
       .map((row) => this.#view(row));
   }
 
@@ -100,7 +103,7 @@ export class JobViews {
     const stoppedBy = this.#stopperOf(row);
     return {
       id: row.id,
-      kind: row.kind,
+      kind: shownKind(row.kind),
       name: row.name,
       slug: row.slug,
       projectId: row.project_id,
@@ -168,6 +171,7 @@ export class JobViews {
       site: member.site,
       node: member.node_id,
       workerId: member.worker_id,
+      workerIds: JSON.parse(member.worker_ids) as string[],
       model: member.model,
       state: member.state,
       isReady: member.is_ready === 1,

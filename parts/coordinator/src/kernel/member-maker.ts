@@ -2,7 +2,7 @@ import type { Inventory } from "@resontech/contracts/agent-protocol";
 import type { WriteHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
 import { imageOfHub, type MemberImage } from "./decisions/member-image.ts";
-import type { NodeSize } from "./decisions/resources.ts";
+import { type NodeSize, nodeSizeOf } from "./decisions/resources.ts";
 import { imagesOf } from "./job-images.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
 import type { KernelTables } from "./kernel-tables.ts";
@@ -16,8 +16,8 @@ export class BindFailed extends Error {
 export type NewMember = {
   node: string;
   plan: MemberPlan;
-  /** Its place in the gang; null for the member that holds no device. */
-  place: { index: number; workerId: string } | null;
+  /** Its place in the gang, and the workers of its node that it holds; null for the member that holds none. */
+  place: { index: number; workers: readonly string[] } | null;
   /** Member of the same attempt and site whose place it takes. */
   replaces: string | null;
   /** Null: its job's. */
@@ -43,13 +43,15 @@ export class MemberMaker {
     const { role, site, isLead, resources } = plan;
     const id = this.#freeId(`${attempt}-${site ?? role}`);
     const fence = { generation: meta.number("generation"), counter: 1 };
+    const worker = place?.workers[0] ?? null;
     this.#prepared.run(
       `INSERT INTO members (id, attempt_id, job_id, role, is_lead, site, shard_index, node_id, worker_id, state, version, desired,
            generation, counter, resources, replaces, image, state_since, created_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'LEASED', 1, 'run', ?, ?, ?, ?, ?, ?, ?)`,
       ...[id, attempt, job.id, role, Number(isLead), site, place?.index ?? null, node],
       ...[
-        place?.workerId ?? null,
+        // The first alone: leases have them all.
+        worker,
         fence.generation,
         fence.counter,
         JSON.stringify(resources),
@@ -60,12 +62,11 @@ export class MemberMaker {
       ],
     );
     members.recordFence(id, fence, node, now);
-    if (place !== null)
+    for (const held of place?.workers ?? [])
       this.#prepared.run(
         "INSERT INTO leases (worker_id, member_id, job_id, generation, counter, acquired_at) VALUES (?, ?, ?, ?, ?, ?)",
-        ...[place.workerId, id, job.id, fence.generation, fence.counter, now],
+        ...[held, id, job.id, fence.generation, fence.counter, now],
       );
-    const worker = place?.workerId ?? null;
     changes.note({
       kind: "member-added",
       job: job.id,
@@ -140,9 +141,5 @@ export class MemberMaker {
 export function sizeOf(node: NodeRow): NodeSize {
   const inventory = JSON.parse(node.inventory ?? "null") as Inventory | null;
   if (inventory === null) throw new BindFailed(`node ${node.id} has not registered`);
-  return {
-    cpuCores: inventory.cpuCores,
-    memoryBytes: inventory.memoryBytes,
-    workers: inventory.workers.length,
-  };
+  return nodeSizeOf(inventory);
 }

@@ -46,6 +46,7 @@ export class MemberTable {
   readonly #uploadBytes;
   readonly #returnsFiles;
   readonly #refusesNonFinite;
+  readonly #workersOf;
 
   constructor(db: WriteHandle) {
     this.#db = db;
@@ -63,6 +64,9 @@ export class MemberTable {
       .pluck();
     this.#refusesNonFinite = db
       .prepare<[string], number>("SELECT refuses_non_finite FROM projects WHERE id = ?")
+      .pluck();
+    this.#workersOf = db
+      .prepare<[string], string>("SELECT worker_id FROM leases WHERE member_id = ? ORDER BY id")
       .pluck();
     this.#uploadBytes = db
       .prepare<[string], number>(
@@ -98,6 +102,11 @@ export class MemberTable {
   /** The project wants no model with a weight that is no number. */
   refusesNonFinite(job: Pick<JobRow, "project_id">): boolean {
     return this.#refusesNonFinite.get(job.project_id) === 1;
+  }
+
+  /** All that it was given, whether it has let go of them or not: the first is the one of its row. */
+  workersOf(memberId: string): string[] {
+    return this.#workersOf.all(memberId);
   }
 
   bytesToUpload(memberId: string): number {
@@ -165,7 +174,7 @@ export class MemberTable {
     );
   }
 
-  releaseWorker(memberId: string, at: number): void {
+  releaseWorkers(memberId: string, at: number): void {
     this.#prepared.run(
       "UPDATE leases SET released_at = ? WHERE member_id = ? AND released_at IS NULL",
       at,

@@ -1,11 +1,16 @@
-import type { Inventory } from "@resontech/contracts/agent-protocol";
+import { type Inventory, SEVERAL_WORKERS_SINCE } from "@resontech/contracts/agent-protocol";
 import { ChangedRows } from "../db/changed-rows.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { WorkerSelection } from "./accepted-task.ts";
 import { agentProtocolOf } from "./agent-protocol-of.ts";
 import type { Snapshot } from "./decisions/placement.ts";
-import type { PlacementWorker, Vacancy, WaitingGang } from "./decisions/placement-facts.ts";
-import { capacityBytes } from "./decisions/resources.ts";
+import type {
+  PlacementNode,
+  PlacementWorker,
+  Vacancy,
+  WaitingGang,
+} from "./decisions/placement-facts.ts";
+import { capacityBytes, nodeSizeOf } from "./decisions/resources.ts";
 import type { Heartbeats } from "./heartbeats.ts";
 import { deviceFactsOf, imagesOf } from "./job-images.ts";
 import { RESERVED_AFTER_MS } from "./decisions/reservation.ts";
@@ -14,6 +19,7 @@ import type { KernelTables } from "./kernel-tables.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
 import type { SharingSnapshots } from "./sharing-snapshots.ts";
 import type { Transitions } from "./transitions.ts";
+import type { Workload } from "./workload.ts";
 
 type HeldWorkerRow = WorkerRow & { is_held: number; held_by: string | null };
 
@@ -24,7 +30,7 @@ const WATCHED = {
   lease: { table: "leases", id: "worker_id" },
 } as const;
 
-type KeptNode = { row: NodeRow; capacityBytes: number };
+type KeptNode = { row: NodeRow } & Pick<PlacementNode, "capacityBytes" | "size">;
 
 /**
  * What waits and what is there, as the rows have it at one moment: all that a plan is made from. Rows are read once, and again when they changed: what did
@@ -137,15 +143,14 @@ export class PlacementSnapshots {
     const keptFor = this.#sharing.keptWorkers();
     const all = [...workers.values()];
     return {
-      nodes: kept.map(({ row, capacityBytes: bytes }) => ({
-        id: row.id,
+      nodes: kept.map(({ row, ...size }) => ({
+        ...{ id: row.id, ...size },
         ownerId: row.owner_id,
         isReady: row.state === "READY",
         isCordoned: row.is_cordoned === 1,
         hasDisk: this.#heartbeats.hasDisk(row.id),
         freePorts: freePorts.get(row.id) ?? 0,
         gatewayPorts: gatewayPorts.get(row.id) ?? 0,
-        capacityBytes: bytes,
         agentProtocol: agentProtocolOf(row),
       })),
       workers:
@@ -228,11 +233,13 @@ export class PlacementSnapshots {
   ): WaitingGang {
     const workload = this.#tables.workloads.of(job);
     const { workers: size, hub } = workload.gang(job);
+    const workersEach = workload.workersEach(job);
     return {
       ...{ job: job.id, ...placementDemandOf(job), isReached: workload.isReached, size, isFurther },
+      ...partOf(workload, job),
       runsMs: job.time_limit_ms === null ? null : Math.max(0, job.time_limit_ms - job.ran_ms),
       ...{ project: job.project_id, priority: priorityOf(workload.jobClass, before) },
-      agentProtocol: workload.agentProtocol(job),
+      agentProtocol: protocolOf(workload.agentProtocol(job), workersEach),
       hubBytes: hub === null ? null : Math.min(hub.bytes, largestBytes),
       ...(workload.hasSeveralGangs ? { before } : {}),
       ...(isFurther ? {} : { waitingSince: job.state_since }),
@@ -261,21 +268,40 @@ export class PlacementSnapshots {
       const job = jobs.get(jobId)!;
       const attempt = jobs.liveAttempt(jobId)!;
       const home = members.ofAttempt(attempt.id).find(({ is_lead }) => is_lead === 1)!.node_id;
+      const workersEach = workloads.of(job).workersEach(job);
       return this.#transitions.vacancies(jobId).map(({ member, spending }) => ({
         ...placementDemandOf({ ...job, ...spending }),
-        agentProtocol: workloads.of(job).agentProtocol(job),
+        ...partOf(workloads.of(job), job),
+        agentProtocol: protocolOf(workloads.of(job).agentProtocol(job), workersEach),
         ...{ job: jobId, member: member.id, home, hasPort: attempt.bridge_port !== null },
       }));
     });
   }
 }
 
-function keptNode(row: NodeRow): KeptNode {
-  return { row, capacityBytes: capacityBytes(memoryOf(row)) };
+/** An agent that is older may take the first of several workers for all of them. */
+function protocolOf(version: number, workersEach: number): number {
+  return workersEach === 1 ? version : Math.max(version, SEVERAL_WORKERS_SINCE);
 }
 
-function memoryOf({ inventory }: NodeRow): number {
-  return (JSON.parse(inventory ?? "null") as Inventory | null)?.memoryBytes ?? 0;
+function keptNode(row: NodeRow): KeptNode {
+  const inventory = JSON.parse(row.inventory ?? "null") as Inventory | null;
+  if (inventory === null) return { row, capacityBytes: 0 };
+  return {
+    ...{ row, capacityBytes: capacityBytes(inventory.memoryBytes) },
+    size: nodeSizeOf(inventory),
+  };
+}
+
+function partOf(
+  { asks, workersEach }: Pick<Workload, "asks" | "workersEach">,
+  job: JobRow,
+): Pick<WaitingGang, "workersEach" | "asks"> {
+  const [each, asked] = [workersEach(job), asks(job)];
+  return {
+    ...(each === 1 ? {} : { workersEach: each }),
+    ...(asked.cpuMillis === null && asked.memoryBytes === null ? {} : { asks: asked }),
+  };
 }
 
 /** What a job asks of its workers, whichever of its members gets them. */

@@ -4,6 +4,7 @@ import type { ExpectedStart } from "./decisions/expected-starts.ts";
 import type { RunningGang } from "./decisions/placement-facts.ts";
 import { classOfPriority, type JobClass } from "./decisions/priorities.ts";
 import { type Amounts, amountsOf } from "./decisions/shares.ts";
+import { shownKind } from "./decisions/stored-kind.ts";
 import { type PlacedWorker, whyHere } from "./decisions/why-here.ts";
 import { type WhyWaiting, whyWaiting } from "./decisions/why-waiting.ts";
 import type { WorkerSelection } from "./accepted-task.ts";
@@ -83,7 +84,7 @@ export class QueueViews {
       rows.flatMap(({ id, state }) => (state === "QUEUED" ? [id] : [])),
     );
     const views = rows.map(({ state, ...row }) => ({
-      ...row,
+      ...{ ...row, kind: shownKind(row.kind) },
       isHeld: state === "HELD",
       start: state === "HELD" ? null : (starts.get(row.id) ?? null),
     }));

@@ -7,7 +7,7 @@ import type { AttemptRow, NodeRow } from "./rows.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
 
-/** Gives a lost member's place in a running attempt to a new member. The lost one keeps its row, and its worker until it has proven release. */
+/** Gives a lost member's place in a running attempt to a new member. The lost one keeps its row, and its workers until it has proven release. */
 export class Replacements {
   readonly #db: WriteHandle;
   readonly #tables: KernelTables;
@@ -23,25 +23,25 @@ export class Replacements {
 
   /**
    * Inside a transaction. False when the place is no longer vacant.
-   * @throws BindFailed when the worker was taken or its node went away; the transaction must be rolled back
+   * @throws BindFailed when a worker was taken or its node went away; the transaction must be rolled back
    */
-  apply({ job: jobId, member: lostId, worker: workerId }: Replacement): boolean {
+  apply({ job: jobId, member: lostId, workers: workerIds }: Replacement): boolean {
     const { jobs, commands, workloads } = this.#tables;
     const vacancy = this.#transitions.vacancies(jobId).find(({ member }) => member.id === lostId);
     const job = jobs.get(jobId);
     const attempt = jobs.liveAttempt(jobId);
     if (vacancy === undefined || job === undefined || attempt === undefined) return false;
-    const worker = this.#maker.freeWorker(workerId);
-    const node = this.#maker.readyNode(worker.node_id);
+    const held = workerIds.map((id) => this.#maker.freeWorker(id));
+    const node = this.#maker.readyNode(held[0]!.node_id);
     const home = this.#openBridge(attempt, node.id);
     const index = vacancy.member.shard_index!;
-    const plan = workloads.of(job).place(job, index, workerFactsOf(worker), sizeOf(node));
+    const plan = workloads.of(job).place(job, index, workerFactsOf(held), sizeOf(node));
     const id = this.#maker.create(job, attempt.id, {
       node: node.id,
       plan,
-      place: { index, workerId },
+      place: { index, workers: workerIds },
       replaces: lostId,
-      image: imageOn(imagesOf(job), worker),
+      image: imageOn(imagesOf(job), held),
     });
     this.#transitions.startDeadline(id);
     jobs.note(jobId, vacancy.spending);

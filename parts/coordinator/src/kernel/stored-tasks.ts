@@ -1,6 +1,7 @@
 import type { JobImage } from "@resontech/contracts/coordinator-config";
 import type { ReadHandle } from "../db/open-database.ts";
 import type { AcceptedInput, AcceptedTask, WorkerSelection } from "./accepted-task.ts";
+import { shownKind } from "./decisions/stored-kind.ts";
 import { imagesOf, memberImageOf } from "./job-images.ts";
 import type { JobRow } from "./rows.ts";
 
@@ -30,7 +31,10 @@ export class StoredTasks {
     if (row === undefined) return null;
     const image = JSON.parse(row.image) as JobImage;
     return {
-      ...{ kind: row.kind, spec: row.spec === null ? null : (JSON.parse(row.spec) as object) },
+      ...{
+        kind: shownKind(row.kind),
+        spec: row.spec === null ? null : (JSON.parse(row.spec) as object),
+      },
       ...{ name: row.name, slug: row.slug, bucket: row.bucket, outputRoot: row.output_root },
       inputs: this.#inputs.all(jobId),
       selection: JSON.parse(row.selection) as WorkerSelection,

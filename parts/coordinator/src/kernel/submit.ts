@@ -10,6 +10,7 @@ import {
   IdempotencyGone,
   WorkspaceBusy,
 } from "./errors.ts";
+import { storedKind } from "./decisions/stored-kind.ts";
 import { newId } from "./ids.ts";
 import type { Prospects } from "./prospects.ts";
 import { neverStarts } from "./warning-table.ts";
@@ -132,6 +133,8 @@ export class Submissions {
   }
 
   #insertJob(id: string, sequence: number, task: AcceptedTask, now: number): void {
+    const spec = task.spec === null ? null : JSON.stringify(task.spec);
+    const kind = storedKind(task.kind, this.#tables.workloads.of(task).workersEach({ spec }));
     this.#prepared.run(
       `INSERT INTO jobs (id, kind, spec, sequence, project_id, user_id, name, slug, bucket, output_root, state, version, desired, state_since,
            selection, only_mine, estimated_memory_mb, time_limit_ms, model_bytes, image, images, num_rounds, first_round, min_clients, resumable, warnings, shard_count,
@@ -140,7 +143,7 @@ export class Submissions {
            @selection, @onlyMine, @estimatedMemoryMb, @timeLimitMs, @modelBytes, @image, @images, @numRounds, @firstRound, @minClients, @resumable, @warnings, @shards,
            @shardBytes, @op, @index, @leafHash, @now)`,
       {
-        ...{ kind: task.kind, spec: task.spec === null ? null : JSON.stringify(task.spec) },
+        ...{ kind, spec },
         ...{
           id,
           sequence,

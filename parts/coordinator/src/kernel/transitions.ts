@@ -39,7 +39,7 @@ export type TransitionPorts = {
   /** Memory of the largest node that takes work; 0 while there is none. */
   largestNodeBytes: () => number;
   /** A worker left the pool, or a lead's remains are unproven; an operator must look. */
-  onQuarantine: (member: string, worker: string | null) => void;
+  onQuarantine: (member: string, workers: readonly string[]) => void;
 };
 
 export type JobMove = {
@@ -574,29 +574,27 @@ export class Transitions {
         return;
       }
       case "free-worker":
-        members.releaseWorker(member.id, now);
+        members.releaseWorkers(member.id, now);
         preemptions.noteFreed({ job, attempt }, now);
         this.#abortUploads(member.id);
         commands.desiredChanged(member.node_id);
         placementSignal.raise("worker-free");
         return;
-      case "quarantine-worker":
-        if (member.worker_id !== null) {
-          const reason = member.state === "RELEASING" ? "release_timeout" : "devices_not_free";
-          members.quarantineWorker(member.worker_id, reason);
-          changes.note({
-            kind: "worker-quarantined",
-            node: member.node_id,
-            worker: member.worker_id,
-            reason,
-          });
+      case "quarantine-worker": {
+        const reason = member.state === "RELEASING" ? "release_timeout" : "devices_not_free";
+        const held = members.workersOf(member.id);
+        // Its proof is of all that it held together: none of them is known to be free.
+        for (const worker of held) {
+          members.quarantineWorker(worker, reason);
+          changes.note({ kind: "worker-quarantined", node: member.node_id, worker, reason });
         }
-        members.releaseWorker(member.id, now);
+        members.releaseWorkers(member.id, now);
         preemptions.noteFreed({ job, attempt }, now);
         this.#abortUploads(member.id);
         commands.desiredChanged(member.node_id);
-        this.#ports.onQuarantine(member.id, member.worker_id);
+        this.#ports.onQuarantine(member.id, held);
         return;
+      }
     }
   }
 

@@ -4,7 +4,7 @@ import type { JobReason } from "@resontech/contracts/job-reasons";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { JobClass } from "./decisions/priorities.ts";
 import type { OwnReasonWords } from "./decisions/reasons.ts";
-import type { MemberResources, NodeSize } from "./decisions/resources.ts";
+import type { MemberAsk, MemberResources, NodeSize, WorkerFacts } from "./decisions/resources.ts";
 import type { AttemptRow, JobRow, MemberRow } from "./rows.ts";
 
 export type CommittedRound = { round: number; modelUpload: string };
@@ -12,8 +12,9 @@ export type CommittedRound = { round: number; modelUpload: string };
 /** Where a new attempt begins: the round, and the upload of the model that it starts from. */
 export type ResumePoint = { startRound: number; roundsLeft: number; modelUpload: string };
 
-/** What placement looks for: one member on each of so many workers, and beside them one that holds no device and that all of them reach. */
+/** What placement looks for: members on so many workers, and beside them one that holds no device and that all of them reach. */
 export type Gang = {
+  /** Of all members together. */
   workers: number;
   /** `bytes` is the memory that it asks for, 0 where nothing is known of it; null where there is no such member. */
   hub: { bytes: number } | null;
@@ -28,8 +29,6 @@ export type MemberPlan = {
   isLead: boolean;
   resources: MemberResources;
 };
-
-export type WorkerFacts = { kind: "gpu" | "cpu"; memoryBytes: number };
 
 /** Of one input of a job, as its row has it. */
 export type InputFacts = { kind: string; target: string; shardIndex: number | null };
@@ -71,11 +70,15 @@ export function reasonWordsOf(workloads: Workloads, job: Pick<JobRow, "kind">): 
 export type Workload = {
   /** The oldest version of the agent protocol whose agents can run its members. */
   agentProtocol(job: Pick<JobRow, "spec">): number;
+  /** How many workers of one node and model each member holds that holds any. */
+  workersEach(job: Pick<JobRow, "spec">): number;
+  /** What each member that holds workers asks of its node. */
+  asks(job: Pick<JobRow, "spec">): MemberAsk;
   gang(job: JobRow): Gang;
   /** The member without a worker. Asked where the gang has one. */
   hub(job: JobRow, node: NodeSize): MemberPlan;
-  /** The member on the gang's `index`-th worker. */
-  place(job: JobRow, index: number, worker: WorkerFacts, node: NodeSize): MemberPlan;
+  /** The gang's `index`-th member, on the workers that it holds. */
+  place(job: JobRow, index: number, held: WorkerFacts, node: NodeSize): MemberPlan;
   /** Port of the hub in its own container; 0 where there is none. */
   hubPort: number;
   /** How many members beside the lead must live while the job runs; the others' ends are warnings then. */

@@ -7,10 +7,11 @@ import type {
   NodeReply,
 } from "@resontech/contracts/http-nodes";
 import type { ReadHandle } from "../db/open-database.ts";
+import { WORKERS_OF_MEMBER } from "../db/workers-of-member.ts";
 import { fleetDevices } from "./fleet-devices.ts";
 
 /** Members that still hold a worker, or have yet to prove that nothing is left of them. */
-const HOLDING = "m.state NOT IN ('RELEASED', 'QUARANTINED')";
+const HOLDING = "state NOT IN ('RELEASED', 'QUARANTINED')";
 
 type Member = NodeDetailReply["members"][number];
 type Worker = NodeDetailReply["workers"][number];
@@ -45,11 +46,12 @@ export class NodeViews {
     const node = this.list().find((each) => each.node === id);
     if (node === undefined) return null;
     const members = this.#db
-      .prepare<[string], Member>(
-        `SELECT m.job_id AS job, m.role, m.site, m.worker_id AS worker, m.state FROM members m
-         WHERE m.node_id = ? AND ${HOLDING} ORDER BY m.job_id, m.is_lead DESC, m.site`,
+      .prepare<[string], Omit<Member, "workers"> & { workers: string }>(
+        `SELECT job_id AS job, role, site, worker_id AS worker, ${WORKERS_OF_MEMBER} AS workers, state FROM members
+         WHERE node_id = ? AND ${HOLDING} ORDER BY job_id, is_lead DESC, site`,
       )
-      .all(id);
+      .all(id)
+      .map((member) => ({ ...member, workers: JSON.parse(member.workers) as string[] }));
     return { node, members, workers: this.#workers(id) };
   }
 

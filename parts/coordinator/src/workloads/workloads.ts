@@ -1,3 +1,4 @@
+import { shownKind } from "../kernel/decisions/stored-kind.ts";
 import type { Workload, Workloads } from "../kernel/workload.ts";
 import { command } from "./command/command.ts";
 import { predictor } from "./predictor/predictor.ts";
@@ -7,9 +8,9 @@ import { federation } from "./federation/federation.ts";
 const KINDS: Readonly<Record<string, Workload>> = { command, federation, predictor };
 
 export const WORKLOADS: Workloads = {
-  has: (kind) => Object.hasOwn(KINDS, kind),
+  has: (kind) => Object.hasOwn(KINDS, shownKind(kind)),
   of({ kind }) {
-    const found = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
+    const found = WORKLOADS.has(kind) ? KINDS[shownKind(kind)] : undefined;
     if (found === undefined) throw new Error(`this release has no workload ${kind}`);
     return found;
   },

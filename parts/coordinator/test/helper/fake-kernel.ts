@@ -225,6 +225,7 @@ export class FakeKernel implements Pick<Kernel, keyof Kernel> {
             site: "site-1",
             node: "node-a",
             workerId: "node-a-0",
+            workerIds: ["node-a-0"],
             model: "cpu",
             state: "RUNNING",
             isReady: true,

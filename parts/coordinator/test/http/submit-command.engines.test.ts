@@ -73,6 +73,16 @@ t.test("a platform key in a script is a warning", async () => {
   });
 });
 
+t.test("how much each member gets is kept as it was asked for, and told again", async (t) => {
+  const asked = { workersPerMember: 2, cpusPerMember: 3, hostMemoryMbPerMember: 512 };
+  const { status, body } = await submit({ name: "wide", ...asked });
+  t.equal(status, 201, JSON.stringify(body));
+  t.match(api.kernel.tasks.at(-1), {
+    kind: "command",
+    spec: { workers: 2, cpus: 3, hostMemoryMb: 512 },
+  });
+});
+
 const BAD: [what: string, change: Record<string, unknown>, code: string, says: string][] = [
   [
     "a field of a federation",
@@ -123,6 +133,7 @@ const BAD: [what: string, change: Record<string, unknown>, code: string, says: s
     "worker_count_mismatch",
     "2 workers",
   ],
+  ["no worker", { workersPerMember: 0 }, "validation_failed", "workersPerMember"],
   ["a kind that is none", { kind: "no-such" }, "validation_failed", "kind"],
 ];
 

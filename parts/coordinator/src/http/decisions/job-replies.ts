@@ -80,10 +80,10 @@ function common(job: JobView) {
 }
 
 function memberReply(member: JobMemberView): DashboardJobWithWorkers["workers"][number] {
-  const { id, role, site, node, workerId, model, state, progress, heartbeat } = member;
+  const { id, role, site, node, workerId, workerIds, model, state, progress, heartbeat } = member;
   const { exitCode, reason, message } = member;
   return {
-    ...{ id, role, site, node, workerId, model, state, exitCode, reason, message },
+    ...{ id, role, site, node, workerId, workerIds, model, state, exitCode, reason, message },
     progress: progress === null ? null : { ...progress, at: instant(progress.at) },
     heartbeat: heartbeat === null ? null : { ...heartbeat, at: instant(heartbeat.at) },
   };

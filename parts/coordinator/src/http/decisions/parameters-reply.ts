@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { JobParametersReply } from "@resontech/contracts/http-jobs";
 import type { AcceptedInput } from "../../kernel/accepted-task.ts";
 import type { StoredTask } from "../../kernel/stored-tasks.ts";
+import { askBodyOf } from "../../submission/decisions/member-asks.ts";
 
 /** Kinds of inputs that say what a job does; the others are what it does that to. */
 const CODE: readonly string[] = ["script", "config", "requirements"];
@@ -14,6 +15,7 @@ export function parametersReply(task: StoredTask, projectId: string): JobParamet
     arguments?: string[];
     environment?: Record<string, string>;
   };
+  const asked = askBodyOf(task.spec);
   const [script] = task.kind === "command" ? inputs.filter(({ kind }) => kind === "script") : [];
   return {
     ...{ name: task.name, kind: task.kind, projectId, script: script?.key ?? null },
@@ -21,6 +23,9 @@ export function parametersReply(task: StoredTask, projectId: string): JobParamet
     gpuModels: selection.kind === "auto" ? selection.gpuModels : null,
     workerIds: selection.kind === "pinned" ? selection.workerIds : null,
     maxPricePerGpuHourCents: selection.kind === "auto" ? selection.maxPriceCents : null,
+    workersPerMember: asked.workersPerMember ?? 1,
+    ...{ cpusPerMember: asked.cpusPerMember ?? null },
+    ...{ hostMemoryMbPerMember: asked.hostMemoryMbPerMember ?? null },
     estimatedMemoryMb: task.estimatedMemoryMb,
     timeLimitMinutes: task.timeLimitMs === null ? null : Math.round(task.timeLimitMs / 60_000),
     images: task.images.map(({ profile, reference }) => ({ profile, reference })),

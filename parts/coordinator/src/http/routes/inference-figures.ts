@@ -102,15 +102,14 @@ export const inferenceFigureRoutes: FastifyPluginAsyncTypebox<InferenceFigureRou
       ...{ id: job.id, name: job.name, projectId: job.projectId },
       status: deploymentStatus(job, serving?.state ?? null),
       serving: serving === null ? null : servingReply(serving),
-      devices: job.members.flatMap(({ id, workerId, state }) => {
-        const use =
-          state === "RUNNING" ? uses.find(({ worker }) => worker === workerId) : undefined;
-        if (use === undefined) return [];
-        return {
-          ...{ replica: id, worker: use.worker, memoryBytes: use.memoryInUseBytes },
-          usePercent: use.utilizationPercent ?? null,
-        };
-      }),
+      devices: job.members.flatMap(({ id, workerIds, state }) =>
+        uses
+          .filter(({ worker }) => state === "RUNNING" && workerIds.includes(worker))
+          .map((use) => ({
+            ...{ replica: id, worker: use.worker, memoryBytes: use.memoryInUseBytes },
+            usePercent: use.utilizationPercent ?? null,
+          })),
+      ),
       figures: watch.figures(job.id),
     };
   }

@@ -206,7 +206,7 @@ export const PERSONAL_COLUMNS: readonly PersonalColumn[] = [
   {
     column: "jobs.user_id",
     part: "job",
-    select: `SELECT id, name, kind, state, project_id AS project, bucket, output_root AS outputs, state_since AS stateAt FROM jobs
+    select: `SELECT id, name, replace(kind, '-several', '') AS kind, state, project_id AS project, bucket, output_root AS outputs, state_since AS stateAt FROM jobs
       WHERE user_id = @userId ORDER BY sequence`,
     forget: { stays: OWNED },
   },

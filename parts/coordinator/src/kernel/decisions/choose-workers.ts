@@ -1,9 +1,10 @@
 /**
  * Which workers a gang gets of those that would do: on one node where one has room, else on as few as do, the member that the others reach beside most
- * of them. Every tie is ended by an id. Pure.
+ * of them. What one member holds lies on one node. Every tie is ended by an id. Pure.
  */
 import type { WorkerSelection } from "../accepted-task.ts";
 import { compareIds } from "./compare-ids.ts";
+import { type Bundle, bundlesOf, membersOfGang } from "./member-bundles.ts";
 import type { PlacementWorker, WaitingGang } from "./placement-facts.ts";
 import { priceCents } from "./worker-filter.ts";
 
@@ -18,12 +19,17 @@ export function choose(
   homes: Homes,
 ): Chosen | null {
   const rank = rankOf(gang.selection);
-  const offers = [...Map.groupBy(eligible, ({ node }) => node).values()].map((workers) =>
-    workers.toSorted((a, b) => rank(a) - rank(b) || compareIds(a.id, b.id)),
+  const offers = [...Map.groupBy(eligible, ({ node }) => node)].map(
+    ([node, workers]): Offer => ({
+      ...{ node, spare: workers.length },
+      bundles: bundlesOf(gang, workers, rank),
+    }),
   );
-  const ofHomes = offers.filter(([first]) => homes.hasRoom(first!.node));
-  const whole = bestOf(ofHomes, gang.size, rank);
-  const workers = whole ?? (gang.hubBytes === null ? null : gather(offers, gang.size, rank, homes));
+  const ofHomes = offers.filter(({ node }) => homes.hasRoom(node));
+  const members = membersOfGang(gang);
+  const whole = bestOf(ofHomes, members, rank);
+  const bundles = whole ?? (gang.hubBytes === null ? null : gather(offers, members, rank, homes));
+  const workers = bundles?.flat() ?? null;
   if (workers === null) return null;
   const { selection } = gang;
   return {
@@ -39,16 +45,17 @@ export function choose(
 }
 
 type Rank = (worker: PlacementWorker) => number;
-type Offer = readonly PlacementWorker[];
+/** What one node offers. @property spare of its workers that would do, how many there are */
+type Offer = { node: string; bundles: readonly Bundle[]; spare: number };
 
-/** The best `count` workers that one node offers, of equals the node with the least to spare; null when none has as many. */
-function bestOf(offers: readonly Offer[], count: number, rank: Rank): PlacementWorker[] | null {
+/** The best `count` members that one node offers, of equals the node with the least to spare; null when none has room for as many. */
+function bestOf(offers: readonly Offer[], count: number, rank: Rank): Bundle[] | null {
   const best = offers
-    .filter(({ length }) => length >= count)
+    .filter(({ bundles }) => bundles.length >= count)
     .toSorted(
-      (a, b) => compareRanks(a, b, count, rank) || a.length - b.length || compareNodes(a, b),
+      (a, b) => compareRanks(a, b, count, rank) || a.spare - b.spare || compareNodes(a, b),
     )[0];
-  return best?.slice(0, count) ?? null;
+  return best?.bundles.slice(0, count) ?? null;
 }
 
 /** Takes from the largest offer down, so that the gang lies on as few nodes as it can. The first node is one that others can reach. */
@@ -57,17 +64,22 @@ function gather(
   count: number,
   rank: Rank,
   { ports, hasRoom }: Homes,
-): PlacementWorker[] | null {
-  const largestFirst = offers.toSorted(
-    (a, b) => b.length - a.length || compareRanks(a, b, a.length, rank) || compareNodes(a, b),
-  );
-  const home = largestFirst.find(([first]) => hasPort(ports, first!.node) && hasRoom(first!.node));
+): Bundle[] | null {
+  const largestFirst = offers
+    .filter(({ bundles }) => bundles.length > 0)
+    .toSorted(
+      (a, b) =>
+        b.bundles.length - a.bundles.length ||
+        compareRanks(a, b, a.bundles.length, rank) ||
+        compareNodes(a, b),
+    );
+  const home = largestFirst.find(({ node }) => hasPort(ports, node) && hasRoom(node));
   if (home === undefined) return null;
-  const chosen = [...home];
+  const chosen = [...home.bundles];
   const others = largestFirst.filter((offer) => offer !== home);
   while (chosen.length < count) {
     const last = bestOf(others, count - chosen.length, rank);
-    const next = last ?? others.shift();
+    const next = last ?? others.shift()?.bundles;
     if (next === undefined) return null;
     chosen.push(...next);
   }
@@ -97,15 +109,15 @@ export function rankOf(selection: WorkerSelection): Rank {
   return ({ model }) => priceCents(model);
 }
 
-/** Over the first `count` workers: worker by worker the better rank wins. */
+/** Over the first `count` members: member by member the better rank wins. */
 function compareRanks(a: Offer, b: Offer, count: number, rank: Rank): number {
   for (let at = 0; at < count; at++) {
-    const difference = rank(a[at]!) - rank(b[at]!);
+    const difference = rank(a.bundles[at]![0]!) - rank(b.bundles[at]![0]!);
     if (difference !== 0) return difference;
   }
   return 0;
 }
 
 function compareNodes(a: Offer, b: Offer): number {
-  return compareIds(a[0]!.node, b[0]!.node);
+  return compareIds(a.node, b.node);
 }

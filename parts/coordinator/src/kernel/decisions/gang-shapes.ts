@@ -7,10 +7,10 @@ export function shapeOf(gang: WaitingGang): string {
   const known = shapes.get(gang);
   if (known !== undefined) return known;
   const { selection, onlyMine, userId, images, estimatedMemoryMb, agentProtocol } = gang;
-  const { size, hubBytes, isReached, avoidNodes } = gang;
+  const { size, workersEach = 1, asks = null, hubBytes, isReached, avoidNodes } = gang;
   const shape = JSON.stringify([
     ...[selection, onlyMine ? userId : null, images, estimatedMemoryMb, agentProtocol],
-    ...[size, hubBytes, isReached, avoidNodes],
+    ...[size, workersEach, asks, hubBytes, isReached, avoidNodes],
   ]);
   shapes.set(gang, shape);
   return shape;

@@ -2,6 +2,7 @@
 import type { DeviceFacts } from "@resontech/contracts/image-needs";
 import type { WorkerSelection } from "../accepted-task.ts";
 import type { MemberImage } from "./member-image.ts";
+import type { MemberAsk, NodeSize } from "./resources.ts";
 
 export type WaitingGang = {
   job: string;
@@ -15,8 +16,12 @@ export type WaitingGang = {
   project: string;
   /** Of its class: among gangs of one project the higher comes first, and may take the place of a lower one. */
   priority: number;
-  /** How many workers it takes. */
+  /** How many workers it takes, of all its members together. */
   size: number;
+  /** How many of them each member holds, of one model on one node. Absent: one. */
+  workersEach?: number;
+  /** Of its node, for each member. Absent: nothing. */
+  asks?: MemberAsk;
   selection: WorkerSelection;
   onlyMine: boolean;
   estimatedMemoryMb: number | null;
@@ -65,6 +70,8 @@ export type PlacementNode = {
   gatewayPorts: number;
   /** The most that one container may have there. */
   capacityBytes: number;
+  /** Absent: it has not told, and whoever asks for a part of it finds none. */
+  size?: NodeSize;
   /** The version that its agent and the coordinator speak. */
   agentProtocol: number;
 };

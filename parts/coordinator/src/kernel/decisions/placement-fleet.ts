@@ -2,6 +2,7 @@
 import { choose, type Chosen, hasPort, type Homes, rankOf } from "./choose-workers.ts";
 import { compareIds } from "./compare-ids.ts";
 import { shapeOf } from "./gang-shapes.ts";
+import { type Bundle, bundleCounts, bundlesOf, membersOfGang } from "./member-bundles.ts";
 import { type NodeBucket, NodeBuckets, type NodeCell } from "./node-buckets.ts";
 import { modelsInOrder } from "./narrowed-gang.ts";
 import type { PlacementNode, PlacementWorker, Vacancy, WaitingGang } from "./placement-facts.ts";
@@ -12,9 +13,10 @@ import { levelOf, WorkerKinds } from "./worker-kinds.ts";
 /** A worker as a gang finds it: why it may have this one neither now nor later, and why not now. Null: it may. */
 export type JudgedWorker = { worker: PlacementWorker; never: string | null; why: string | null };
 
-/** @property hasHome among the eligible is one whose node has memory for the hub @property excluded how many by the first reason of each */
+/** @property hasHome among the eligible is one whose node has memory for the hub @property excluded how many by the first reason of each @property members how many of its members the eligible are enough for, wherever they lie */
 export type FleetCount = {
   eligible: number;
+  members: number;
   all: number;
   hasHome: boolean;
   excluded: ReadonlyMap<string, number>;
@@ -55,7 +57,7 @@ export class PlacementFleet {
   constructor(
     nodes: readonly PlacementNode[],
     workers: readonly PlacementWorker[],
-    gangs: Iterable<Pick<WaitingGang, "hubBytes" | "estimatedMemoryMb">>,
+    gangs: Iterable<Pick<WaitingGang, "hubBytes" | "estimatedMemoryMb" | "asks">>,
   ) {
     this.#workers = workers;
     this.#nodes = new Map(nodes.map((node) => [node.id, node]));
@@ -63,12 +65,14 @@ export class PlacementFleet {
     this.#doors = new Map(nodes.map(({ id, gatewayPorts }) => [id, gatewayPorts]));
     const needs = new Set<number>();
     const rooms = new Set<number>();
-    for (const { hubBytes, estimatedMemoryMb } of gangs) {
+    let isPartAsked = false;
+    for (const { hubBytes, estimatedMemoryMb, asks } of gangs) {
+      isPartAsked ||= asks !== undefined;
       rooms.add(hubBytes ?? 0);
       if (estimatedMemoryMb !== null) needs.add(estimatedMemoryMb);
     }
     this.#rooms = [...rooms].toSorted((a, b) => a - b);
-    this.#kinds = new WorkerKinds(workers, this.#nodes, needs);
+    this.#kinds = new WorkerKinds(workers, this.#nodes, needs, isPartAsked);
     for (const [at, worker] of workers.entries()) this.#shelve(at, worker);
     for (const cell of this.#cells.values()) this.#buckets.file(cell);
   }
@@ -105,8 +109,9 @@ export class PlacementFleet {
               this.#whyBusy(worker, gang)!,
             1,
           );
+      const members = this.#bundlesOf(gang, eligible).length;
       return {
-        ...{ eligible: eligible.length, all, excluded },
+        ...{ eligible: eligible.length, members, all, excluded },
         hasHome: this.#hasHome(gang, eligible),
       };
     }
@@ -120,8 +125,9 @@ export class PlacementFleet {
       }
     }
     const room = this.#roomFor(gang);
-    const hasHome = this.#offers(gang).some(({ bucket }) => bucket.room > room);
-    return { eligible, all, excluded, hasHome };
+    const offers = this.#offers(gang);
+    const hasHome = offers.some(({ bucket }) => bucket.room > room);
+    return { eligible, members: sumOf(offers), all, excluded, hasHome };
   }
 
   /** Those that the gang may have at once. */
@@ -148,8 +154,7 @@ export class PlacementFleet {
     const whole = this.#bestNode(gang, offers);
     if (whole !== null || gang.hubBytes === null) return whole;
     // Spread over several nodes: too few of all are too few, and most gangs that wait find that.
-    const all = offers.reduce((sum, { count, bucket }) => sum + count * bucket.size, 0);
-    return all < gang.size ? null : this.choose(gang, this.eligible(gang));
+    return sumOf(offers) < membersOfGang(gang) ? null : this.choose(gang, this.eligible(gang));
   }
 
   /** The workers that it gets of those that it is given; null when they are too few. */
@@ -221,8 +226,8 @@ export class PlacementFleet {
     return this.#reserved.now + runsMs <= this.#reserved.until;
   }
 
-  /** The best worker for a lost member's place, on the hub's node where there is one, and takes it; null while there is none. */
-  fill(vacancy: Vacancy): PlacementWorker | null {
+  /** The best workers for a lost member's place, on the hub's node where there are some, and takes them; null while there are none. */
+  fill(vacancy: Vacancy): Bundle | null {
     const { home, hasPort: isOpen } = vacancy;
     const rank = rankOf(vacancy.selection);
     const fitting = this.#workers.filter((worker) => {
@@ -230,16 +235,17 @@ export class PlacementFleet {
       return isReached && whyNeverNow(vacancy, worker, this.#nodes.get(worker.node)) === null;
     });
     const elsewhere = fitting.filter(({ node }) => !vacancy.avoidNodes.includes(node));
-    const free = (elsewhere.length > 0 ? elsewhere : fitting).filter(
+    const isEnough = this.#bundlesOf(vacancy, elsewhere).length > 0;
+    const free = (isEnough ? elsewhere : fitting).filter(
       (worker) => this.#whyBusy(worker, vacancy) === null,
     );
     const isAway = ({ node }: PlacementWorker) => Number(node !== home);
-    const [best] = free.toSorted(
-      (a, b) => rank(a) - rank(b) || isAway(a) - isAway(b) || compareIds(a.id, b.id),
+    const [best] = this.#bundlesOf(vacancy, free).toSorted(
+      ([a], [b]) => rank(a!) - rank(b!) || isAway(a!) - isAway(b!) || compareIds(a!.id, b!.id),
     );
     if (best === undefined) return null;
-    this.withhold([best.id]);
-    if (best.node !== home && !isOpen) this.#takePort(home);
+    this.withhold(best.map(({ id }) => id));
+    if (best[0]!.node !== home && !isOpen) this.#takePort(home);
     return best;
   }
 
@@ -260,6 +266,17 @@ export class PlacementFleet {
   /** Nodes where the gang failed: it leaves them alone as long as another one could take it, if only later. */
   avoidedBy(gang: WaitingGang): ReadonlySet<string> {
     return gang.avoidNodes.length === 0 ? NO_NODES : this.#avoidedNodes(gang, this.#whyNever(gang));
+  }
+
+  /** The members that these could be, node by node. */
+  #bundlesOf(
+    gang: Pick<WaitingGang, "selection" | "workersEach">,
+    workers: readonly PlacementWorker[],
+  ): Bundle[] {
+    const rank = rankOf(gang.selection);
+    return [...Map.groupBy(workers, ({ node }) => node).values()].flatMap((ofNode) =>
+      bundlesOf(gang, ofNode, rank),
+    );
   }
 
   #hasHome(gang: WaitingGang, eligible: readonly PlacementWorker[]): boolean {
@@ -376,16 +393,18 @@ export class PlacementFleet {
     const offers: Offer[] = [];
     for (const bucket of this.#buckets.all()) {
       if (bucket.size === 0 || (gang.isReached && !bucket.hasDoor)) continue;
-      const ranks: (readonly [rank: number, count: number])[] = [];
-      let count = 0;
+      const found: [model: string, rank: number, count: number][] = [];
+      let spare = 0;
       for (const [kind, free] of bucket.free)
         if (fits[kind] === null) {
-          ranks.push([rank(this.#kinds.kinds[kind]!.worker), free]);
-          count += free;
+          const { worker } = this.#kinds.kinds[kind]!;
+          found.push([worker.model, rank(worker), free]);
+          spare += free;
         }
-      if (count === 0) continue;
-      ranks.sort(([a], [b]) => a - b);
-      offers.push({ bucket, ranks, count });
+      if (spare === 0) continue;
+      const ranks = bundleCounts(found, gang.workersEach ?? 1).toSorted(([a], [b]) => a - b);
+      const count = ranks.reduce((sum, [, free]) => sum + free, 0);
+      offers.push({ bucket, ranks, count, spare });
     }
     return offers;
   }
@@ -393,10 +412,11 @@ export class PlacementFleet {
   /** The best workers that one node offers, of equals the node with the least to spare. */
   #bestNode(gang: WaitingGang, offers: readonly Offer[]): Chosen | null {
     const room = this.#roomFor(gang);
+    const members = membersOfGang(gang);
     let best: Offer | null = null;
     for (const offer of offers)
-      if (offer.count >= gang.size && offer.bucket.room > room)
-        if (best === null || compareOffers(offer, best, gang.size) < 0) best = offer;
+      if (offer.count >= members && offer.bucket.room > room)
+        if (best === null || compareOffers(offer, best, members) < 0) best = offer;
     if (best === null) return null;
     const cell = this.#cells.get(best.bucket.first()!.id)!;
     const fits = this.#fitsOf(gang);
@@ -404,9 +424,10 @@ export class PlacementFleet {
     const workers = cell.workers
       .filter((at) => fits[this.#kinds.places[at]!] === null)
       .map((at) => this.#workers[at]!)
-      .filter((worker) => (worker.keptFor ?? null) === null && this.#whyBusy(worker, gang) === null)
-      .toSorted((a, b) => rank(a) - rank(b) || compareIds(a.id, b.id));
-    return { home: cell.id, workers: workers.slice(0, gang.size) };
+      .filter(
+        (worker) => (worker.keptFor ?? null) === null && this.#whyBusy(worker, gang) === null,
+      );
+    return { home: cell.id, workers: bundlesOf(gang, workers, rank).slice(0, members).flat() };
   }
 
   /** A node has room for its hub whose level is above this one. */
@@ -424,18 +445,24 @@ export class PlacementFleet {
   }
 }
 
-/** Of one node of a bucket. @property count of all its free workers that serve the gang */
+/** Of one node of a bucket. @property count how many members it has room for @property spare of all its free workers that serve the gang */
 type Offer = {
   bucket: NodeBucket;
   ranks: readonly (readonly [rank: number, count: number])[];
   count: number;
+  spare: number;
 };
 
-/** Over the first `size` workers: worker by worker the better rank wins, then the node with the least to spare, then the lowest id. */
+/** How many members all nodes have room for. */
+function sumOf(offers: readonly Offer[]): number {
+  return offers.reduce((sum, { count, bucket }) => sum + count * bucket.size, 0);
+}
+
+/** Over the first `size` members: member by member the better rank wins, then the node with the least to spare, then the lowest id. */
 function compareOffers(a: Offer, b: Offer, size: number): number {
   return (
     compareRanks(a, b, size) ||
-    a.count - b.count ||
+    a.spare - b.spare ||
     compareIds(a.bucket.first()!.id, b.bucket.first()!.id)
   );
 }

@@ -13,6 +13,7 @@ import type {
   WaitingGang,
 } from "./placement-facts.ts";
 import { ofModels } from "./narrowed-gang.ts";
+import { neededWorkers, whyApart } from "./needed-workers.ts";
 import { type FleetCount, PlacementFleet } from "./placement-fleet.ts";
 import {
   chooseBorrowers,
@@ -52,7 +53,7 @@ export type Sharing = {
 
 /** `workers` in the order of the gang, of one node or of several; `home` is one of theirs, and the hub's. */
 export type Placement = { job: string; isFurther: boolean; home: string; workers: string[] };
-export type Replacement = { job: string; member: string; worker: string };
+export type Replacement = { job: string; member: string; workers: string[] };
 /** Victims make way for the job, and the workers that it then finds are kept for it. */
 export type Preemption = {
   job: string;
@@ -86,10 +87,8 @@ export function* planInSteps(snapshot: Snapshot): Generator<void, Plan> {
   const replacements = vacancies
     .toSorted((a, b) => a.sequence - b.sequence || compareIds(a.member, b.member))
     .flatMap((vacancy) => {
-      const worker = fleet.fill(vacancy);
-      return worker === null
-        ? []
-        : [{ job: vacancy.job, member: vacancy.member, worker: worker.id }];
+      const workers = fleet.fill(vacancy)?.map(({ id }) => id);
+      return workers === undefined ? [] : [{ job: vacancy.job, member: vacancy.member, workers }];
     });
   const cycle = new Cycle(fleet, snapshot);
   for (const gang of cycle.turnsOf(gangs)) {
@@ -486,16 +485,22 @@ function mayLieOn({ size, hubBytes }: WaitingGang, workers: readonly PlacementWo
   return false;
 }
 
-function explain(gang: WaitingGang, { eligible, all, hasHome, excluded }: FleetCount): string {
+function explain(
+  gang: WaitingGang,
+  { eligible, members, all, hasHome, excluded }: FleetCount,
+): string {
   const counts = [...excluded].map(([why, count]) => `${count} ${why}`).sort();
   const left = counts.length === 0 ? "" : `; excluded: ${counts.join(", ")}`;
   if (eligible >= gang.size && !hasHome)
     return `its server needs ${gang.hubBytes} bytes of memory; no node that has its workers free has as much`;
+  const apart = whyApart(gang, eligible, members);
   const unreached =
-    eligible < gang.size
-      ? ""
-      : gang.hubBytes === null
-        ? "; they are on several nodes, and it lies on one"
-        : "; they are on several nodes, none of which the others can reach on a free job port";
-  return `needs ${workerCount(gang.size)}; ${eligible} of ${all} would do now${unreached}${left}`;
+    apart !== null
+      ? `; ${apart}`
+      : eligible < gang.size
+        ? ""
+        : gang.hubBytes === null
+          ? "; they are on several nodes, and it lies on one"
+          : "; they are on several nodes, none of which the others can reach on a free job port";
+  return `needs ${neededWorkers(gang)}; ${eligible} of ${all} would do now${unreached}${left}`;
 }

@@ -1,4 +1,5 @@
 /** What no wait mends: a gang that would not fit if all were free, or that alone is more than its project may hold. Pure. */
+import { membersOfGang } from "./member-bundles.ts";
 import type { WaitingGang } from "./placement-facts.ts";
 import { PlacementFleet } from "./placement-fleet.ts";
 import { plan, type Snapshot } from "./placement.ts";
@@ -38,8 +39,9 @@ export function limitPassedAlone(
   const limits = [...models].map((model) => lowestLimit(limiting, model));
   if (limits.length === 0 || limits.some((limit) => limit === null)) return null;
   const passed = limits as PassedLimit[];
-  const most = passed.reduce((sum, { limit }) => sum + limit, 0);
-  return gang.size <= most ? null : passed.toSorted((a, b) => b.limit - a.limit)[0]!;
+  const { workersEach: each = 1 } = gang;
+  const most = passed.reduce((sum, { limit }) => sum + Math.floor(limit / each), 0);
+  return membersOfGang(gang) <= most ? null : passed.toSorted((a, b) => b.limit - a.limit)[0]!;
 }
 
 /** From the project up, those that limit anything. */

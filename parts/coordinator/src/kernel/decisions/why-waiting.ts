@@ -11,6 +11,8 @@ export const GUARANTEE_STANDINGS = ["unset", "within", "beyond"] as const;
 export type WhyWaiting = {
   /** Workers that it takes, all at once. */
   needs: number;
+  /** For each member, of one model on one node. */
+  needsEach: number;
   workers: number;
   /** Would do whenever they are free. */
   serving: number;
@@ -62,7 +64,7 @@ export function whyWaiting(
     ledger.hold(one.project, amountsOf(one.workers.flatMap((id) => models.get(id) ?? [])));
   const { amounts: wanted, over } = wantedBy(snapshot, gang, ledger);
   return {
-    needs: gang.size,
+    ...{ needs: gang.size, needsEach: gang.workersEach ?? 1 },
     workers: workers.length,
     serving: serving.size,
     fitNow: judged.filter(({ why }) => why === null).length,

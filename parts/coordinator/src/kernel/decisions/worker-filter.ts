@@ -1,6 +1,7 @@
 /** Which workers may serve a gang even when they are busy, and why the others may not. Pure. */
 import { catalogueModel } from "@resontech/contracts/gpu-catalogue";
 import { whyNoImage } from "./member-image.ts";
+import { type MemberAsk, whyTooLittle } from "./resources.ts";
 import type { PlacementNode, PlacementWorker, Vacancy } from "./placement-facts.ts";
 
 const MIB = 1024 ** 2;
@@ -31,10 +32,22 @@ export function whyNeverNow(
   if (unfit !== null) return unfit;
   if (gang.estimatedMemoryMb !== null && worker.memoryBytes < gang.estimatedMemoryMb * MIB)
     return "with too little memory";
+  const tooLittle = gang.asks === undefined ? null : whyShort(gang.asks, gang, worker, node);
+  if (tooLittle !== null) return tooLittle;
   if (node === undefined || !node.isReady) return "on nodes that do not answer";
   if (node.agentProtocol < gang.agentProtocol) return "on nodes whose agent is too old";
   if (node.isCordoned) return "on cordoned nodes";
   if (!node.hasDisk) return "on nodes whose disk is full";
   if (!worker.isHealthy) return "unhealthy or quarantined";
   return null;
+}
+
+function whyShort(
+  asks: MemberAsk,
+  { workersEach: count = 1 }: Pick<Vacancy, "workersEach">,
+  { device: { kind }, memoryBytes }: PlacementWorker,
+  node: PlacementNode | undefined,
+): string | null {
+  if (node?.size === undefined) return "on nodes that have not told what they have";
+  return whyTooLittle(asks, node.size, { kind, count, memoryBytes: memoryBytes * count });
 }

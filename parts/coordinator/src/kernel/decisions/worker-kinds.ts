@@ -15,11 +15,12 @@ export class WorkerKinds {
   /** Of each worker, as they were given, the place of its kind. */
   readonly places: Uint32Array;
 
-  /** @param needsMb amounts of memory that gangs ask for */
+  /** @param needsMb amounts of memory that gangs ask for @param isPartAsked a gang asks for a part of its node: workers of nodes of other sizes differ then */
   constructor(
     workers: readonly PlacementWorker[],
     nodes: ReadonlyMap<string, PlacementNode>,
     needsMb: Iterable<number>,
+    isPartAsked = false,
   ) {
     const levels = [...new Set(needsMb)].map((mb) => mb * MIB).toSorted((a, b) => a - b);
     const kinds: WorkerKind[] = [];
@@ -30,7 +31,8 @@ export class WorkerKinds {
       const node = nodes.get(worker.node);
       let nodeKey = nodeKeys.get(worker.node);
       if (nodeKey === undefined) nodeKeys.set(worker.node, (nodeKey = keyOfNode(node)));
-      const key = `${nodeKey}|${keyOfWorker(worker)}|${levelOf(levels, worker.memoryBytes)}`;
+      const part = isPartAsked ? `|${worker.memoryBytes} ${JSON.stringify(node?.size)}` : "";
+      const key = `${nodeKey}|${keyOfWorker(worker)}|${levelOf(levels, worker.memoryBytes)}${part}`;
       let place = placeOf.get(key);
       if (place === undefined) {
         placeOf.set(key, (place = kinds.length));

@@ -4,6 +4,7 @@ import type { SubmitTaskBody } from "@resontech/contracts/http-tasks";
 import { ApiError } from "../../api-error.ts";
 import type { AcceptedInput, AcceptedTask } from "../../kernel/accepted-task.ts";
 import type { StoredTask } from "../../kernel/stored-tasks.ts";
+import { askBodyOf } from "./member-asks.ts";
 
 type Content = Pick<AcceptedInput, "etag" | "sizeBytes">;
 
@@ -16,15 +17,25 @@ export function isSameContent(one: Content, other: Content): boolean {
 export function submittedChoicesOf({
   selection,
   estimatedMemoryMb,
-}: Pick<StoredTask, "selection" | "estimatedMemoryMb">): Pick<
+  spec,
+}: Pick<StoredTask, "selection" | "estimatedMemoryMb" | "spec">): Pick<
   SubmitTaskBody,
-  "workerIds" | "gpuModels" | "maxPricePerGpuHourCents" | "estimatedMemoryMb"
+  | "workerIds"
+  | "gpuModels"
+  | "maxPricePerGpuHourCents"
+  | "estimatedMemoryMb"
+  | "workersPerMember"
+  | "cpusPerMember"
+  | "hostMemoryMbPerMember"
 > {
-  const memory = estimatedMemoryMb === null ? {} : { estimatedMemoryMb };
-  if (selection.kind === "pinned") return { ...memory, workerIds: selection.workerIds };
+  const size = {
+    ...(estimatedMemoryMb === null ? {} : { estimatedMemoryMb }),
+    ...askBodyOf(spec),
+  };
+  if (selection.kind === "pinned") return { ...size, workerIds: selection.workerIds };
   const { gpuModels, maxPriceCents } = selection;
   return {
-    ...memory,
+    ...size,
     ...(gpuModels === null ? {} : { gpuModels }),
     ...(maxPriceCents === null ? {} : { maxPricePerGpuHourCents: maxPriceCents }),
   };

@@ -5,6 +5,7 @@ import type { AcceptedInput } from "../../kernel/accepted-task.ts";
 import type { StoredTask } from "../../kernel/stored-tasks.ts";
 import type { ObjectVersion } from "../../storage/object-store.ts";
 import { submittedChoicesOf } from "./resubmission.ts";
+import { askBodyOf } from "./member-asks.ts";
 import { slugOf } from "./slug-of.ts";
 
 /** But for its files. */
@@ -87,6 +88,7 @@ function choicesOf(task: StoredTask, changes: Changes) {
       changed(maxPricePerGpuHourCents, before.maxPricePerGpuHourCents),
     ),
     ...said("estimatedMemoryMb", changed(changes.estimatedMemoryMb, before.estimatedMemoryMb)),
+    ...askBodyOf(task.spec),
   };
 }
 

@@ -2,17 +2,23 @@
 import type { SubmitTaskBody } from "@resontech/contracts/http-tasks";
 import { ApiError } from "../../api-error.ts";
 import type { WorkerSelection } from "../../kernel/accepted-task.ts";
+import { memberByMember } from "../../kernel/decisions/member-bundles.ts";
 import { workerCount } from "../../kernel/decisions/worker-count.ts";
 import type { FleetModel, WorkerView } from "../../kernel/fleet-view.ts";
 
 type SelectionFields = Pick<
   SubmitTaskBody,
-  "workerIds" | "autoSelectWorkers" | "gpuModels" | "maxPricePerGpuHourCents" | "estimatedMemoryMb"
+  | "workerIds"
+  | "autoSelectWorkers"
+  | "gpuModels"
+  | "maxPricePerGpuHourCents"
+  | "estimatedMemoryMb"
+  | "workersPerMember"
 >;
-type KnownWorker = Pick<WorkerView, "id" | "model" | "priceCents">;
+type KnownWorker = Pick<WorkerView, "id" | "node" | "model" | "priceCents">;
 type KnownModel = Pick<FleetModel, "id" | "kind" | "memoryMb" | "pricePerHourCents">;
 
-/** @throws ApiError worker_*, gpu_model_unknown, price_ceiling_too_low, memory_exceeds_models */
+/** @throws ApiError worker_*, workers_apart, gpu_model_unknown, price_ceiling_too_low, memory_exceeds_models */
 export function selectWorkers(
   body: SelectionFields,
   shardCount: number,
@@ -21,7 +27,7 @@ export function selectWorkers(
 ): WorkerSelection {
   const pinned = body.workerIds ?? [];
   if (pinned.length > 0) {
-    checkPinned(pinned, shardCount, workers);
+    checkPinned(pinned, shardCount, body.workersPerMember ?? 1, workers);
     return { kind: "pinned", workerIds: pinned };
   }
   if (body.autoSelectWorkers === false) {
@@ -59,19 +65,30 @@ export function selectWorkers(
 function checkPinned(
   pinned: readonly string[],
   shardCount: number,
+  each: number,
   workers: readonly KnownWorker[],
 ): void {
   if (new Set(pinned).size !== pinned.length)
     throw new ApiError("worker_duplicate", "workerIds names a worker twice");
-  if (pinned.length !== shardCount) {
+  if (pinned.length !== shardCount * each) {
+    const shards = shardCount === 1 ? "1 shard" : `${shardCount} shards`;
     throw new ApiError(
       "worker_count_mismatch",
-      `${workerCount(pinned.length)} pinned for ${shardCount === 1 ? "1 shard" : `${shardCount} shards`}`,
+      `${workerCount(pinned.length)} pinned for ${shards}${each === 1 ? "" : `, each of which takes ${each}`}`,
     );
   }
-  const known = new Set(workers.map(({ id }) => id));
+  const known = new Map(workers.map((worker) => [worker.id, worker]));
   const unknown = pinned.find((id) => !known.has(id));
   if (unknown !== undefined) throw new ApiError("worker_unknown", `there is no worker ${unknown}`);
+  const held = pinned.map((id) => known.get(id)!);
+  for (const [first, ...others] of memberByMember(held, each)) {
+    const apart = others.find(({ node, model }) => node !== first!.node || model !== first!.model);
+    if (apart !== undefined)
+      throw new ApiError(
+        "workers_apart",
+        `${first!.id} and ${apart.id} are pinned for one member, and are not of one node and model`,
+      );
+  }
 }
 
 function knownModel(id: string, catalogue: readonly KnownModel[]): KnownModel {

@@ -1,6 +1,12 @@
-/** One script on one worker, without a way out. Its folders of inputs lie below `/app/payload`; what it writes to `/app/out` comes back. */
+/** One script in one container, on one worker or on several of a node, without a way out. Its folders of inputs lie below `/app/payload`; what it writes to `/app/out` comes back. */
 import type { MemberPayload } from "@resontech/contracts/agent-protocol";
-import { workerResources } from "../../kernel/decisions/resources.ts";
+import {
+  memberAskOf,
+  type MemberAskSpec,
+  workersEachOf,
+} from "../../submission/decisions/member-asks.ts";
+import { asAsked, workerResources } from "../../kernel/decisions/resources.ts";
+import type { JobRow } from "../../kernel/rows.ts";
 import type { DescribedMember, Workload } from "../../kernel/workload.ts";
 
 /** Column `spec` of a job of this kind. */
@@ -9,7 +15,7 @@ export type CommandSpec = {
   script: string;
   arguments: string[];
   environment: Record<string, string>;
-};
+} & MemberAskSpec;
 
 const ROLE = "command";
 /** Inputs, what is made of them, and as much again while that happens. */
@@ -30,18 +36,22 @@ export const command: Workload = {
   whyHeld: null,
   maySleep: false,
   isReached: false,
-  gang: () => ({ workers: 1, hub: null }),
+  workersEach: (job) => workersEachOf(specOf(job)),
+  asks: (job) => memberAskOf(specOf(job)),
+  gang: (job) => ({ workers: command.workersEach(job), hub: null }),
   hub() {
     throw new Error("a command has no member without a worker");
   },
-  place(job, _index, worker, node) {
+  place(job, _index, held, node) {
     const inputBytes = (JSON.parse(job.shard_uncompressed_bytes) as number[])[0] ?? 0;
-    const memoryBytes = worker.kind === "cpu" ? worker.memoryBytes : null;
     return {
       role: ROLE,
       site: null,
       isLead: true,
-      resources: workerResources(node, memoryBytes, DISK_DATA_FACTOR * inputBytes),
+      resources: asAsked(
+        workerResources(node, held, DISK_DATA_FACTOR * inputBytes),
+        memberAskOf(specOf(job)),
+      ),
     };
   },
   quorum: () => 0,
@@ -53,8 +63,12 @@ export const command: Workload = {
   regrow: () => null,
 };
 
+function specOf({ spec }: Pick<JobRow, "spec">): CommandSpec {
+  return JSON.parse(spec ?? "null") as CommandSpec;
+}
+
 function describe({ job, knowsMetrics }: DescribedMember): MemberPayload {
-  const spec = JSON.parse(job.spec ?? "null") as CommandSpec;
+  const spec = specOf(job);
   return {
     command: [...spec.interpreter, `/rt/job/scripts/${spec.script}`, ...spec.arguments],
     // What the job says of itself does not change where it finds things.

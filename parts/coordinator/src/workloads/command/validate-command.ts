@@ -6,6 +6,7 @@ import { findPlatformKeys } from "../../identity/decisions/platform-key.ts";
 import type { AcceptedInput } from "../../kernel/accepted-task.ts";
 import { folderKey } from "../../submission/decisions/bucket-key.ts";
 import { chooseImages } from "../../submission/decisions/choose-images.ts";
+import { askSpecOfBody } from "../../submission/decisions/member-asks.ts";
 import { slugOf } from "../../submission/decisions/slug-of.ts";
 import { selectWorkers } from "../../submission/decisions/worker-selection.ts";
 import { type FolderObject, listFolder } from "../../submission/folder-objects.ts";
@@ -76,6 +77,7 @@ export async function validateCommand(
   const spec: CommandSpec = {
     ...{ interpreter, script: file },
     ...{ arguments: body.arguments ?? [], environment: body.environment ?? {} },
+    ...askSpecOfBody(body),
   };
   const files = listed.flatMap((objects, folder) =>
     objects.map((object, at) => inputOf("file", object, targets[folder]![at]!)),

@@ -1,4 +1,4 @@
-/** NVFlare federated training: one server that holds no device, and a site on each worker with a shard of its own. */
+/** NVFlare federated training: one server that holds no device, and a site with a shard of its own on each worker, or on several of a node. */
 import {
   KIT_FILES,
   RESUME_MODEL,
@@ -11,12 +11,19 @@ import { MODEL_CHECKPOINT } from "@resontech/contracts/model-output";
 import type { MemberOutputs, MemberPayload } from "@resontech/contracts/agent-protocol";
 import { posix } from "node:path";
 import {
+  asAsked,
   type MemberResources,
   type NodeSize,
+  type WorkerFacts,
   workerResources,
 } from "../../kernel/decisions/resources.ts";
 import type { AttemptRow, JobRow, MemberRow } from "../../kernel/rows.ts";
-import type { DescribedMember, WorkerFacts, Workload } from "../../kernel/workload.ts";
+import type { DescribedMember, Workload } from "../../kernel/workload.ts";
+import {
+  memberAskOf,
+  type MemberAskSpec,
+  workersEachOf,
+} from "../../submission/decisions/member-asks.ts";
 import { keepNvflareRun } from "./nvflare-runs.ts";
 import { chooseResumePoint } from "./resume-point.ts";
 import { evaluateServerMemory } from "./server-memory.ts";
@@ -55,8 +62,10 @@ export const federation: Workload = {
   whyHeld: null,
   maySleep: false,
   isReached: false,
+  workersEach: (job) => workersEachOf(specOf(job)),
+  asks: (job) => memberAskOf(specOf(job)),
   gang: (job) => ({
-    workers: job.shard_count,
+    workers: job.shard_count * federation.workersEach(job),
     hub: { bytes: serverNeedBytes(serverFactsOf(job)) },
   }),
   hub: (job, node) => ({
@@ -96,6 +105,11 @@ export const federation: Workload = {
     reason === "out_of_memory" ? evaluateServerMemory(memoryBytes, mayRetry, largestBytes) : null,
 };
 
+/** Null where a submission asked for nothing of it. */
+function specOf({ spec }: Pick<JobRow, "spec">): MemberAskSpec | null {
+  return JSON.parse(spec ?? "null") as MemberAskSpec | null;
+}
+
 function serverFactsOf(job: JobRow): ServerFacts {
   return {
     modelBytes: job.model_bytes,
@@ -112,11 +126,8 @@ function clientResources(
   node: NodeSize,
 ): MemberResources {
   const shardBytes = (JSON.parse(job.shard_uncompressed_bytes) as number[])[index] ?? 0;
-  return workerResources(
-    node,
-    worker.kind === "cpu" ? worker.memoryBytes : null,
-    DISK_DATA_FACTOR * shardBytes,
-  );
+  const part = workerResources(node, worker, DISK_DATA_FACTOR * shardBytes);
+  return asAsked(part, memberAskOf(specOf(job)));
 }
 
 function describe(described: DescribedMember): MemberPayload {

@@ -47,7 +47,10 @@ export function serverNeedBytes({
 }
 
 /** The server: no device, a core, and memory for its copies of the model as far as the node has it. */
-export function serverResources(node: NodeSize, facts: ServerFacts): MemberResources {
+export function serverResources(
+  node: Pick<NodeSize, "cpuCores" | "memoryBytes">,
+  facts: ServerFacts,
+): MemberResources {
   const { modelBytes } = facts;
   const usual = Math.max(GIB, Math.min(8 * GIB, Math.floor(node.memoryBytes / 4)));
   return {

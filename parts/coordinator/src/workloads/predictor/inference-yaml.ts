@@ -90,7 +90,7 @@ const Vllm = Type.Object({
         gpu_memory_share: Type.Optional(Type.Number({ minimum: 0.1, maximum: 0.98 })),
         tool_call_parser: Type.Optional(Parser),
         reasoning_parser: Type.Optional(Parser),
-        tensor_parallel_size: Type.Optional(Type.Integer({ minimum: 1 })),
+        tensor_parallel_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 64 })),
         pipeline_parallel_size: Type.Optional(Type.Integer({ minimum: 1 })),
       },
       { additionalProperties: false },
@@ -181,6 +181,8 @@ export type InferenceSpec = (Exclude<ServedModel, { engine: "container" }> | Ask
   scaling: Scaling;
   /** Whether a replica needs an accelerator. */
   needsDevice: boolean;
+  /** How many workers a replica holds. */
+  workers: number;
   maxOngoingRequests: number;
   limits: DeploymentLimits;
   /** Lines of PEP 508. */
@@ -194,9 +196,6 @@ const SLOTS = { cpu: { usual: 4, most: 64 }, device: { usual: 32, most: 512 } };
 const DEFAULT_CONTEXT_TOKENS = 4_096;
 /** As vLLM has it. */
 const DEFAULT_MEMORY_SHARE = 0.9;
-/** Of a replica. */
-export const DEVICES = 1;
-
 /** @throws ApiError inference_yaml_invalid, with where in the file; engine_unavailable, engine_needs_gpu */
 export function readInferenceYaml(text: string): InferenceSpec {
   const said = document(text);
@@ -207,10 +206,12 @@ export function readInferenceYaml(text: string): InferenceSpec {
     needsDevice: device === "cuda" || device === "gpu" || (device === "auto" && gpus > 0),
     requirements: (requirements ?? []).map((line) => line.trim()).filter((line) => line !== ""),
   };
+  // A part of a device is a whole one here.
+  const devices = common.needsDevice ? Math.max(1, Math.ceil(gpus)) : 1;
   if (cluster.autoscaling?.target_gpu_utilization !== undefined && !common.needsDevice)
     throw invalid("cluster.autoscaling.target_gpu_utilization needs a replica with a GPU");
-  const scaled = (maxOngoingRequests: number, contextTokens: number | null) => ({
-    ...{ ...common, maxOngoingRequests, limits: limitsOf(limits, contextTokens, invalid) },
+  const scaled = (maxOngoingRequests: number, contextTokens: number | null, workers = devices) => ({
+    ...{ ...common, workers, maxOngoingRequests, limits: limitsOf(limits, contextTokens, invalid) },
     scaling: scalingOf(cluster.autoscaling, cluster.num_workers ?? 1, maxOngoingRequests),
   });
   if (engine === undefined)
@@ -221,9 +222,15 @@ export function readInferenceYaml(text: string): InferenceSpec {
         "engine_needs_gpu",
         "inference.yaml: cluster asks for no GPU, and vllm runs on nothing else",
       );
-    if (gpus > DEVICES) throw manyDevices(`cluster.gpus_per_worker is ${gpus}`);
-    const model = vllmOf(said);
-    const spec = scaled(slotsOf(engine, ongoing, SLOTS.device), model.contextTokens);
+    const { tensors, ...model } = vllmOf(said);
+    const asked = Math.ceil(gpus);
+    if (tensors !== null && asked > 1 && tensors !== asked)
+      throw invalid(
+        `vllm.tensor_parallel_size is ${tensors} and cluster.gpus_per_worker ${gpus}; the model is spread over all devices of a replica`,
+      );
+    const workers = tensors ?? Math.max(1, asked);
+    const slots = slotsOf(engine, ongoing, SLOTS.device);
+    const spec = scaled(slots, model.contextTokens, workers);
     return { ...model, ...spec, needsDevice: true };
   }
   if (common.needsDevice)
@@ -260,24 +267,22 @@ function llamaOf(said: unknown): ServedModel & { engine: "llama.cpp" } {
 }
 
 /** @throws ApiError inference_yaml_invalid, engine_unavailable */
-function vllmOf(said: unknown): ServedModel & { engine: "vllm" } {
+function vllmOf(said: unknown): ServedModel & { engine: "vllm"; tensors: number | null } {
   const { model, vllm = {} } = checked(validators.vllm, said);
-  for (const name of ["tensor_parallel_size", "pipeline_parallel_size"] as const)
-    if ((vllm[name] ?? 1) > DEVICES) throw manyDevices(`vllm.${name} is ${vllm[name]}`);
+  const stages = vllm.pipeline_parallel_size ?? 1;
+  if (stages > 1)
+    throw new ApiError(
+      "engine_unavailable",
+      `inference.yaml: vllm.pipeline_parallel_size is ${stages}, and a replica lies on one node: say vllm.tensor_parallel_size`,
+    );
   return {
+    tensors: vllm.tensor_parallel_size ?? null,
     ...{ engine: "vllm", modelPath: model?.path ?? null },
     contextTokens: vllm.context_tokens ?? DEFAULT_CONTEXT_TOKENS,
     memoryShare: vllm.gpu_memory_share ?? DEFAULT_MEMORY_SHARE,
     toolCallParser: vllm.tool_call_parser ?? null,
     reasoningParser: vllm.reasoning_parser ?? null,
   };
-}
-
-function manyDevices(what: string): ApiError {
-  return new ApiError(
-    "engine_unavailable",
-    `inference.yaml: ${what}, and a replica holds one device in this release`,
-  );
 }
 
 /** @throws ApiError inference_yaml_invalid */

@@ -1,4 +1,4 @@
-/** A deployment's replica on a worker, a user's predictor or an engine with a model: reached by the gateway alone. It runs until somebody stops it. */
+/** A deployment's replica on a worker, or on several of a node: a user's predictor or an engine with a model: reached by the gateway alone. It runs until somebody stops it. */
 import type { MemberPayload } from "@resontech/contracts/agent-protocol";
 import type { DeploymentApi, DeploymentLimits } from "@resontech/contracts/inference-routes";
 import type { VISIBILITIES } from "@resontech/contracts/visibilities";
@@ -38,13 +38,16 @@ import { VLLM_COMMAND, VLLM_SPEC, type VllmSpec } from "@resontech/contracts/vll
 import { workerResources } from "../../kernel/decisions/resources.ts";
 import type { JobRow } from "../../kernel/rows.ts";
 import type { DescribedMember, Workload } from "../../kernel/workload.ts";
+import { workersEachOf } from "../../submission/decisions/member-asks.ts";
 import { HUB_CACHE } from "./decisions/hub-cache.ts";
-import { DEVICES, type ServedModel } from "./inference-yaml.ts";
+import type { ServedModel } from "./inference-yaml.ts";
 import type { Scaling } from "./scaling.ts";
 
 /** Column `spec` of a job of this kind. Its `modelPath` is one in the container. */
 export type Deployment = ServedModel & {
   maxOngoingRequests: number;
+  /** Of a replica. Absent: one. */
+  workers?: number;
   scaling: Scaling;
   /** Absent in rows of before there were any. */
   limits?: DeploymentLimits;
@@ -125,7 +128,7 @@ export const predictor: Workload = {
   startsWithMembers: false,
   startsWhenReady: true,
   keepStart() {},
-  // A replica is a gang of one. The first is the deployment's start; from then on others are placed and ended one by one.
+  // A replica is a gang of one member. The first is the deployment's start; from then on others are placed and ended one by one.
   jobClass: "inference",
   hasSeveralGangs: true,
   furtherGangs: ({ replicas_due }) => replicas_due,
@@ -134,17 +137,18 @@ export const predictor: Workload = {
     "held by endpoints, which have no end of their own: stop one, or let it run fewer replicas",
   maySleep: true,
   isReached: true,
-  gang: () => ({ workers: 1, hub: null }),
+  workersEach: (job) => workersEachOf(deploymentOf(job)),
+  asks: () => ({ cpuMillis: null, memoryBytes: null }),
+  gang: (job) => ({ workers: predictor.workersEach(job), hub: null }),
   hub() {
     throw new Error("a predictor has no member without a worker");
   },
-  place(job, _index, worker, node) {
-    const memoryBytes = worker.kind === "cpu" ? worker.memoryBytes : null;
+  place(job, _index, held, node) {
     return {
       role: ROLE,
       site: null,
       isLead: true,
-      resources: workerResources(node, memoryBytes, DISK_DATA_FACTOR * (job.model_bytes ?? 0)),
+      resources: workerResources(node, held, DISK_DATA_FACTOR * (job.model_bytes ?? 0)),
     };
   },
   quorum: () => 0,
@@ -223,7 +227,8 @@ function programOf(job: Pick<JobRow, "name" | "spec">, replica: string): Program
   if (deployment.engine === "vllm") {
     const { modelPath, memoryShare, toolCallParser, reasoningParser } = deployment;
     const spec: VllmSpec = {
-      ...{ ...engine, modelPath: modelPath ?? MODEL_FOLDER, memoryShare, devices: DEVICES },
+      ...{ ...engine, modelPath: modelPath ?? MODEL_FOLDER, memoryShare },
+      devices: workersEachOf(deployment),
       ...{ toolCallParser, reasoningParser, allowed: allowed("vllm", GENERATES, [CACHE_SALT]) },
     };
     return { command: VLLM_COMMAND, file: { name: VLLM_SPEC, text: JSON.stringify(spec) } };

@@ -72,7 +72,10 @@ export async function validatePredictor(
   const workers = deps.workers();
   const catalogue = deps.catalogue();
   const selection = selectWorkers(
-    { ...body, gpuModels: body.gpuModels ?? modelsOf(spec, catalogue) },
+    {
+      ...{ ...body, gpuModels: body.gpuModels ?? modelsOf(spec, catalogue) },
+      workersPerMember: spec.workers,
+    },
     spec.scaling.max,
     workers,
     catalogue,
@@ -90,6 +93,7 @@ export async function validatePredictor(
   const deployment: Deployment = {
     ...servedModel(spec, weights?.path ?? null, own),
     maxOngoingRequests: spec.maxOngoingRequests,
+    ...(spec.workers === 1 ? {} : { workers: spec.workers }),
     scaling: spec.scaling,
     limits: spec.limits,
     visibility: body.visibility ?? "PRIVATE",

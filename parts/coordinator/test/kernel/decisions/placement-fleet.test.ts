@@ -19,6 +19,10 @@ const nodeFacts = fc.record({
   freePorts: fc.integer({ min: 0, max: 2 }),
   gatewayPorts: fc.integer({ min: 0, max: 2 }),
   capacityBytes: fc.constantFrom(4e9, 16e9, 64e9),
+  size: fc.record({
+    ...{ cpuCores: fc.constantFrom(4, 16), memoryBytes: fc.constantFrom(16e9, 64e9) },
+    ...{ devices: fc.constantFrom(0, 4), slots: fc.constant(2), slotsBytes: fc.constant(4e9) },
+  }),
   agentProtocol: fc.constantFrom(2, 2, 2, 1),
 });
 const workerFacts = fc.record({
@@ -47,6 +51,11 @@ const fleetFacts = fc
   });
 const gangFacts = fc.record({
   size: fc.constantFrom(1, 1, 1, 2, 2, 3, 6),
+  workersEach: fc.constantFrom(1, 1, 2, 3),
+  asks: fc.constantFrom(...[undefined, undefined, { cpuMillis: 3_000, memoryBytes: null }], {
+    cpuMillis: null,
+    memoryBytes: 12e9,
+  }),
   hubBytes: fc.constantFrom(null, null, 0, 8e9, 32e9),
   estimatedMemoryMb: fc.constantFrom(null, null, null, 10_000, 60_000),
   onlyMine: fc.constantFrom(false, false, true),
@@ -77,12 +86,18 @@ const gangFacts = fc.record({
     },
   ),
 });
+function withoutUndefined<T extends { asks: object | undefined }>({ asks, ...facts }: T) {
+  return asks === undefined ? facts : { ...facts, asks };
+}
+
 const waits = fc.array(gangFacts, { minLength: 1, maxLength: 20 }).map((rows) =>
   rows.map(
     (facts, at): WaitingGang => ({
       ...{ job: `job-${at}`, sequence: at, isFurther: false, userId: "u", project: "p" },
-      ...{ priority: 50, runsMs: null, images: null, ...facts },
-      size: facts.selection.kind === "pinned" ? facts.selection.workerIds.length : facts.size,
+      ...{ priority: 50, runsMs: null, images: null, ...withoutUndefined(facts) },
+      ...(facts.selection.kind === "pinned"
+        ? { size: facts.selection.workerIds.length, workersEach: 1 }
+        : { size: facts.size * facts.workersEach }),
     }),
   ),
 );

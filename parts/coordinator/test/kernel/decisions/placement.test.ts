@@ -1,3 +1,4 @@
+import { layOutWorkers } from "@resontech/agent/workers";
 import fc from "fast-check";
 import t from "tap";
 import type {
@@ -335,25 +336,72 @@ t.test(
   },
 );
 
-t.test("resources follow worker and node", async (t) => {
+t.test("resources follow workers and node", async (t) => {
   const GIB = 1024 ** 3;
-  const host = { cpuCores: 4, memoryBytes: 40 * GIB, workers: 2 };
-  t.match(workerResources(host, 20 * GIB, 200), {
-    cpuMillis: 2000,
-    memoryBytes: 20 * GIB,
-    diskBytes: 10 * GIB + 200,
+  const host = { cpuCores: 4, memoryBytes: 40 * GIB };
+  const slots = { ...host, devices: 0, slots: 2, slotsBytes: 30 * GIB };
+  const slot = (count: number) => ({ kind: "cpu", count, memoryBytes: count * 15 * GIB }) as const;
+  t.match(workerResources(slots, slot(1), 200), {
+    ...{ cpuMillis: 2000, memoryBytes: 15 * GIB, diskBytes: 10 * GIB + 200 },
   });
-  t.match(workerResources(host, null, 0), { memoryBytes: 18 * GIB });
-  const small = { cpuCores: 1, memoryBytes: 2 * GIB, workers: 1 };
+  t.match(workerResources(slots, slot(2), 0), { cpuMillis: 4000, memoryBytes: 30 * GIB });
+  const gpus = { ...host, devices: 2, slots: 0, slotsBytes: 0 };
+  const gpu = (count: number) => ({ kind: "gpu", count, memoryBytes: count * 80 * GIB }) as const;
+  t.match(workerResources(gpus, gpu(1), 0), { cpuMillis: 2000, memoryBytes: 18 * GIB });
+  t.match(workerResources(gpus, gpu(2), 0), { cpuMillis: 4000, memoryBytes: 36 * GIB });
+  const small = { cpuCores: 1, memoryBytes: 2 * GIB };
   t.match(serverResources(host, NOTHING_KNOWN), { cpuMillis: 2000, memoryBytes: 8 * GIB });
   t.match(serverResources(small, NOTHING_KNOWN), { cpuMillis: 1000, memoryBytes: GIB });
+});
+
+t.test("devices and the CPU slots beside them never have more than the node together", (t) => {
+  fc.assert(
+    fc.property(
+      ...[fc.integer({ min: 1, max: 128 }), fc.integer({ min: 1, max: 8 })],
+      fc.integer({ min: 0, max: 40 }),
+      (cpuCores, devices, count) => {
+        const memoryBytes = cpuCores * 32e9;
+        const ids = Array.from({ length: devices }, (_, at) => `GPU-${at}`);
+        const model = {
+          model: "h100",
+          memoryBytes: 80e9,
+          vendor: "nvidia",
+          healthy: true,
+        } as const;
+        const workers = layOutWorkers(
+          "n",
+          ids.map((device) => ({ ...model, device })),
+          ids,
+          { cpuCores, memoryBytes },
+          count,
+        );
+        const bytesOf = (kind: "cpu" | "gpu") =>
+          workers.filter((one) => one.kind === kind).map((one) => one.memoryBytes);
+        const slotsBytes = bytesOf("cpu").reduce((sum, bytes) => sum + bytes, 0);
+        const node = { cpuCores, memoryBytes, devices, slots: count, slotsBytes };
+        const all = workers.map((one) =>
+          workerResources(node, { kind: one.kind, count: 1, memoryBytes: one.memoryBytes }, 0),
+        );
+        const sumOf = (what: "cpuMillis" | "memoryBytes") =>
+          all.reduce((sum, one) => sum + one[what], 0);
+        // No member has less than a tenth of a core.
+        const floor = all.every(({ cpuMillis }) => cpuMillis > 100);
+        return (
+          workers.length === devices + count &&
+          sumOf("memoryBytes") <= memoryBytes * 0.9 &&
+          (!floor || sumOf("cpuMillis") <= cpuCores * 1000)
+        );
+      },
+    ),
+  );
+  t.end();
 });
 
 t.test(
   "a server's memory follows its model, else what the job states, as far as the node has it",
   async (t) => {
     const GIB = 1024 ** 3;
-    const host = { cpuCores: 4, memoryBytes: 40 * GIB, workers: 2 };
+    const host = { cpuCores: 4, memoryBytes: 40 * GIB };
     const bytes = (change: Partial<ServerFacts>) =>
       serverResources(host, { ...NOTHING_KNOWN, ...change }).memoryBytes;
     t.equal(bytes({ modelBytes: GIB / 4 }), 8 * GIB, "the usual is enough");
@@ -395,7 +443,7 @@ t.test(
     t.same(
       plan({ gangs: [gang("j1", { size: 1 })], vacancies: [vacancy()], nodes, workers: both }),
       {
-        replacements: [{ job: "j9", member: "j9-a1-site-2", worker: "a-0" }],
+        replacements: [{ job: "j9", member: "j9-a1-site-2", workers: ["a-0"] }],
         placements: [{ job: "j1", isFurther: false, home: "b", workers: ["b-0"] }],
         preemptions: [],
         waiting: [],
@@ -403,7 +451,7 @@ t.test(
     );
     const fill = (change: Partial<Vacancy>, of = nodes, among = both) =>
       plan({ gangs: [], vacancies: [vacancy(change)], nodes: of, workers: among }).replacements[0]
-        ?.worker ?? null;
+        ?.workers[0] ?? null;
     t.equal(fill({ avoidNodes: ["a"] }), "b-0");
     t.equal(fill({ avoidNodes: ["a", "b"] }), "a-0", "rather there than nowhere");
     t.equal(fill({}, nodes, workers("b", 1)), "b-0");

@@ -110,7 +110,7 @@ class FleetHistory {
     const at = this.#random();
     if (at < 0.42) this.#arrive(1 + this.#below(3));
     else if (at < 0.8) this.#pass((1 + this.#below(12)) * MINUTE);
-    else if (at < 0.86) this.#flip();
+    else if (at < 0.85) this.#flip();
     else if (at < 0.9) this.#lose();
     else if (at < 0.94) this.#fail();
     else if (at < 0.97) this.#cancel();
@@ -153,7 +153,7 @@ class FleetHistory {
           CLASS_PRIORITIES.interactive,
           CLASS_PRIORITIES.scavenger,
         ]),
-        size: pinned !== null || this.#chance(0.5) ? 1 : 1 + this.#below(5),
+        ...(pinned === null ? this.#drawSize() : { size: 1 }),
         hubBytes: isSpread ? this.#pick([0, 1e9, 32e9]) : null,
         selection:
           pinned === null
@@ -170,6 +170,14 @@ class FleetHistory {
       });
       this.#waiting.add(job);
     }
+  }
+
+  /** Most take one worker, some several, and of some each member does. */
+  #drawSize(): Pick<WaitingGang, "size" | "workersEach"> {
+    if (this.#chance(0.5)) return { size: 1 };
+    if (this.#chance(0.7)) return { size: 1 + this.#below(5) };
+    const workersEach = 2 + this.#below(2);
+    return { size: workersEach * (1 + this.#below(2)), workersEach };
   }
 
   /** What was to end by then ends when it was to, and whoever makes way is gone. */
@@ -288,11 +296,12 @@ class FleetHistory {
     this.counts.placed += placements.length;
     this.counts.replaced += replacements.length;
     this.counts.preempted += preemptions.length;
-    for (const { member, worker } of replacements) {
+    for (const { member, workers } of replacements) {
       if (!vacancies.some((one) => one.member === member)) continue;
       const [name, place] = member.split("/");
-      this.#attempts.find(({ attempt }) => attempt === name)!.workers[Number(place)] = worker;
-      this.#hold([worker]);
+      const attempt = this.#attempts.find((one) => one.attempt === name)!;
+      attempt.workers.splice(Number(place), workers.length, ...workers);
+      this.#hold(workers);
     }
     for (const { job, home, workers } of placements) {
       this.#waiting.delete(job);
@@ -396,12 +405,15 @@ class FleetHistory {
       .filter(({ isLeaving }) => !isLeaving)
       .flatMap(({ job, attempt, home, workers }) =>
         workers.flatMap((worker, place) => {
-          if (worker !== "") return [];
+          const { workersEach = 1 } = this.#jobs.get(job)!;
+          // A member lies on one node, and is lost whole.
+          if (worker !== "" || place % workersEach !== 0) return [];
           const { sequence, userId, selection, onlyMine, estimatedMemoryMb } = this.#jobs.get(job)!;
           const { images, agentProtocol, avoidNodes } = this.#jobs.get(job)!;
           return [
             {
               ...{ job, member: `${attempt}/${place}`, home, hasPort: true, sequence, userId },
+              workersEach,
               ...{ selection, onlyMine, estimatedMemoryMb, images, agentProtocol, avoidNodes },
             },
           ];

@@ -91,10 +91,10 @@ function faultsOfWorkers({ nodes, workers, gangs, vacancies = [] }: Snapshot, pl
     if (!serves({ nodes, workers }, asks, worker)) faults.push(`${job}: ${id} does not serve it`);
     return undefined;
   };
-  for (const { job, worker, member } of plan.replacements) {
+  for (const { job, workers: ids, member } of plan.replacements) {
     const vacancy = vacancies.find((one) => one.member === member);
     if (vacancy === undefined) faults.push(`${job}: no place of ${member} is vacant`);
-    else take(worker, job, vacancy);
+    else for (const id of ids) take(id, job, vacancy);
   }
   for (const { job, isFurther, workers: ids } of plan.placements) {
     const gang = gangs.find((one) => one.job === job && one.isFurther === isFurther);
@@ -115,6 +115,14 @@ function faultsOfGangs(snapshot: Snapshot, plan: Plan): string[] {
     const on = new Set(ids.map((id) => nodeOf.get(id)!));
     if (!on.has(home)) faults.push(`${job}: its home ${home} is none of its nodes`);
     if (gang.hubBytes === null && on.size > 1) faults.push(`${job} is torn over nodes`);
+    const { workersEach: each = 1 } = gang;
+    for (let at = 0; at < ids.length; at += each) {
+      const member = ids.slice(at, at + each).map((id) => workers.find((one) => one.id === id)!);
+      const isTorn = member.some(
+        ({ node, model }) => node !== member[0]!.node || model !== member[0]!.model,
+      );
+      if (isTorn) faults.push(`${job}: a member of it is torn`);
+    }
     const isAvoided = gang.avoidNodes.some((node) => on.has(node));
     if (isAvoided && couldStart(snapshot, gang)) faults.push(`${job} goes back to where it failed`);
   }
@@ -272,15 +280,22 @@ function isFreeFor({ isFree, keptFor = null }: PlacementWorker, job: string): bo
 
 /** Whether the gang lies whole on these: on one node, or with a hub on a node that has room, and a port for the others. */
 function fits({ nodes }: Fleet, gang: WaitingGang, workers: readonly PlacementWorker[]): boolean {
-  const { hubBytes, size } = gang;
+  const { hubBytes, size, workersEach: each = 1 } = gang;
+  const members = size / each;
   const groups = [...Map.groupBy(workers, ({ node }) => node)].map(([id, ofNode]) => ({
     node: nodes.find((one) => one.id === id)!,
-    count: ofNode.length,
+    count: [...Map.groupBy(ofNode, ({ model }) => model).values()].reduce(
+      (sum, alike) => sum + Math.floor(alike.length / each),
+      0,
+    ),
   }));
-  const homes = groups.filter(({ node }) => hubBytes === null || node.capacityBytes >= hubBytes);
-  if (homes.some(({ count }) => count >= size)) return true;
+  const homes = groups.filter(
+    ({ node, count }) => count > 0 && (hubBytes === null || node.capacityBytes >= hubBytes),
+  );
+  if (homes.some(({ count }) => count >= members)) return true;
   if (hubBytes === null) return false;
-  return workers.length >= size && homes.some(({ node }) => node.freePorts > 0);
+  const all = groups.reduce((sum, { count }) => sum + count, 0);
+  return all >= members && homes.some(({ node }) => node.freePorts > 0);
 }
 
 function mayMakeWay({ isPreemptible, preemptedAt }: RunningGang, now: number): boolean {

@@ -21,9 +21,9 @@ const all = [cpu, cuda13, cuda12];
 const gpu = (driver: string, architecture: string) =>
   ({ kind: "gpu", vendor: "nvidia", driver, architecture }) as const;
 const workers = [
-  { id: "a-0", device: { kind: "cpu" as const }, model: "cpu", priceCents: 5 },
-  { id: "b-0", device: gpu("580.95.05", "8.9"), model: "rtx_4090", priceCents: 60 },
-  { id: "c-0", device: gpu("470.1", "6.1"), model: "gtx_1080_ti", priceCents: 10 },
+  { id: "a-0", node: "a", device: { kind: "cpu" as const }, model: "cpu", priceCents: 5 },
+  { id: "b-0", node: "b", device: gpu("580.95.05", "8.9"), model: "rtx_4090", priceCents: 60 },
+  { id: "c-0", node: "c", device: gpu("470.1", "6.1"), model: "gtx_1080_ti", priceCents: 10 },
 ];
 const catalogue = [
   { id: "cpu", kind: "cpu" as const, memoryMb: 0, pricePerHourCents: 5 },
@@ -117,4 +117,30 @@ t.test("bodies of both client versions select as they say", async (t) => {
     "pinned ids win",
   );
   t.same(select({ workerIds: [], gpuModels: ["cpu"] }), auto(["cpu"]));
+});
+
+t.test("pinned workers of one member are as many as it takes, of one node and model", async (t) => {
+  const of = (id: string, node: string, model = "h100") => ({
+    ...{ id, node, model, priceCents: 1 },
+  });
+  const fleet = [
+    of("a-0", "a"),
+    of("a-1", "a"),
+    of("a-2", "a", "a100"),
+    of("b-0", "b"),
+    of("b-1", "b"),
+  ];
+  const select = (workerIds: string[]) =>
+    selectWorkers({ workerIds, workersPerMember: 2 }, 2, fleet, catalogue);
+  const pinned = ["b-1", "b-0", "a-0", "a-1"];
+  t.same(select(pinned), { kind: "pinned", workerIds: pinned });
+  t.throws(() => select(["a-0", "a-1"]), {
+    code: "worker_count_mismatch",
+    message: "2 workers pinned for 2 shards, each of which takes 2",
+  });
+  t.throws(() => select(["a-0", "b-0", "a-1", "b-1"]), {
+    code: "workers_apart",
+    message: "a-0 and b-0 are pinned for one member, and are not of one node and model",
+  });
+  t.throws(() => select(["b-0", "b-1", "a-1", "a-2"]), { code: "workers_apart" });
 });

@@ -42,7 +42,7 @@ t.test("what the client renders is read whole", async (t) => {
         [255, 0, 0],
       ],
     },
-    ...{ needsDevice: false, maxOngoingRequests: 16, requirements: ["numpy>=1.26"] },
+    ...{ needsDevice: false, workers: 1, maxOngoingRequests: 16, requirements: ["numpy>=1.26"] },
     ...{ limits, scaling: { min: 2, max: 2, targetOngoing: 16 } },
   });
 });
@@ -50,7 +50,7 @@ t.test("what the client renders is read whole", async (t) => {
 t.test("what is left out has a value that runs anywhere", async (t) => {
   t.same(readInferenceYaml("model: {module: serve.main, class_name: P, init_args: }"), {
     ...{ engine: "predictor", module: "serve.main", className: "P", initArgs: {}, modelPath: null },
-    ...{ needsDevice: false, maxOngoingRequests: 8, requirements: [] },
+    ...{ needsDevice: false, workers: 1, maxOngoingRequests: 8, requirements: [] },
     ...{ limits, scaling: { min: 1, max: 1, targetOngoing: 8 } },
   });
   const onDevice = (cluster: string) =>
@@ -65,7 +65,7 @@ t.test("an engine needs its weights, and no code", async (t) => {
   t.same(readInferenceYaml("engine: llama.cpp\nmodel: {path: m.gguf}"), {
     ...{ engine: "llama.cpp", modelPath: "m.gguf", task: "generate", contextTokens: 4_096 },
     pooling: null,
-    ...{ needsDevice: false, maxOngoingRequests: 4, requirements: [] },
+    ...{ needsDevice: false, workers: 1, maxOngoingRequests: 4, requirements: [] },
     scaling: { min: 1, max: 1, targetOngoing: 4 },
     limits: { ...limits, platformKeys: { ...limits.platformKeys, tokensPerMinute: 200_000 } },
   });
@@ -111,9 +111,18 @@ vllm: {context_tokens: 8192, gpu_memory_share: 0.5, tool_call_parser: hermes, re
     t.throws(() => readInferenceYaml(`engine: vllm\n${more}`), { code, message }, more);
   refused("cluster: {device: cpu}", "engine_needs_gpu", /asks for no GPU/);
   refused("cluster: {gpus_per_worker: 0}", "engine_needs_gpu", /asks for no GPU/);
-  refused("cluster: {gpus_per_worker: 2}", "engine_unavailable", /holds one device/);
-  refused("vllm: {tensor_parallel_size: 4}", "engine_unavailable", /tensor_parallel_size is 4/);
-  refused("vllm: {pipeline_parallel_size: 2}", "engine_unavailable", /holds one device/);
+  const workersOf = (more: string) => readInferenceYaml(`engine: vllm\n${more}`).workers;
+  t.equal(usual.workers, 1);
+  t.equal(workersOf("cluster: {gpus_per_worker: 2}"), 2);
+  t.equal(workersOf("cluster: {gpus_per_worker: 0.5}"), 1, "a part of a device is a whole one");
+  t.equal(workersOf("vllm: {tensor_parallel_size: 4}"), 4);
+  t.equal(workersOf("cluster: {gpus_per_worker: 1}\nvllm: {tensor_parallel_size: 4}"), 4);
+  refused(
+    "cluster: {gpus_per_worker: 2}\nvllm: {tensor_parallel_size: 4}",
+    "inference_yaml_invalid",
+    /tensor_parallel_size is 4 and cluster.gpus_per_worker 2/,
+  );
+  refused("vllm: {pipeline_parallel_size: 2}", "engine_unavailable", /lies on one node/);
   for (const [more, message] of [
     ["vllm: {tool_call_parser: /tmp/x.py}", /vllm\.tool_call_parser/],
     ["vllm: {tool_call_parser: --host}", /vllm\.tool_call_parser/],

@@ -75,5 +75,6 @@ t.test(
     }
     const hub = described({ ...deployment, modelPath: "/app/model/hub/m" });
     t.match(hub.spec, { modelPath: "/app/model/hub/m" });
+    t.match(described({ ...deployment, workers: 4 }).spec, { devices: 4 });
   },
 );

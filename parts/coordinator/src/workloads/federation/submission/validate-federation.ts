@@ -6,6 +6,7 @@ import type { SubmitFederationBody } from "@resontech/contracts/http-tasks";
 import { ApiError } from "../../../api-error.ts";
 import { findPlatformKeys } from "../../../identity/decisions/platform-key.ts";
 import { chooseImages } from "../../../submission/decisions/choose-images.ts";
+import { askSpecOfBody } from "../../../submission/decisions/member-asks.ts";
 import { slugOf } from "../../../submission/decisions/slug-of.ts";
 import { selectWorkers } from "../../../submission/decisions/worker-selection.ts";
 import type { FolderObject } from "../../../submission/folder-objects.ts";
@@ -56,6 +57,7 @@ export async function validateFederation(
   limitSize(requirements, MAX_REQUIREMENTS_BYTES, "requirements_too_large");
 
   const shardCount = workspace.shards.length;
+  const asked = askSpecOfBody(body);
   const workers = deps.workers();
   const selection = selectWorkers(body, shardCount, workers, deps.catalogue());
 
@@ -103,7 +105,7 @@ export async function validateFederation(
   );
   return {
     kind: "federation",
-    spec: null,
+    spec: Object.keys(asked).length === 0 ? null : asked,
     name,
     slug: slugOf(name),
     bucket,
