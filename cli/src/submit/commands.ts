@@ -30,6 +30,7 @@ type Options = {
   memory?: number;
   minutes?: number;
   after: AskedOrder[];
+  pool?: string;
   json: boolean;
 };
 type Shell = { say: (text: string) => void; countOf: (count: string) => number };
@@ -54,6 +55,7 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
       withOrder,
       [],
     )
+    .option("--pool <pool>", "let it start on nodes of this pool alone, by its name or id")
     .addOption(projectOption())
     .option("--json", "the appliance's answer", false)
     .addHelpText(
@@ -75,6 +77,12 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
             "after_of_folder",
             "the public client does not know --after",
             "Submit a ready folder, or send `after` to POST /api/tasks.",
+          );
+        if (options.pool !== undefined)
+          throw new UsageError(
+            "pool_of_folder",
+            "the public client does not know --pool",
+            "Submit a ready folder, or send `pool` to POST /api/tasks.",
           );
         if (settings.project !== null)
           throw new UsageError(
@@ -105,6 +113,7 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
         memoryMb: options.memory,
         minutes: options.minutes,
         after: after.length === 0 ? undefined : after,
+        pool: options.pool,
       });
       for (const file of filesIn(path))
         await putFile(settings, file, `jobs/${slug}/${keyOf(path, file)}`);

@@ -12,6 +12,7 @@ export type TaskSpec = {
   memoryMb?: number | undefined;
   minutes?: number | undefined;
   after?: SubmitFederationBody["after"];
+  pool?: string | undefined;
 };
 
 /** What the folder lacks; none where it is ready. @param folders that stand at its top */
@@ -32,7 +33,7 @@ export function slugOf(name: string): string {
 export function bodyOfFolder(
   name: string,
   folders: readonly string[],
-  { gpuModels, maxPriceCents, memoryMb, minutes, after }: TaskSpec,
+  { gpuModels, maxPriceCents, memoryMb, minutes, after, pool }: TaskSpec,
 ): SubmitFederationBody {
   const root = `/jobs/${slugOf(name)}`;
   return {
@@ -48,5 +49,6 @@ export function bodyOfFolder(
     ...(memoryMb === undefined ? {} : { estimatedMemoryMb: memoryMb }),
     ...(minutes === undefined ? {} : { timeLimitMinutes: minutes }),
     ...(after === undefined ? {} : { after }),
+    ...(pool === undefined ? {} : { pool }),
   };
 }

@@ -2,6 +2,7 @@
 import type { DeviceFacts } from "@resontech/contracts/image-needs";
 import type { WorkerSelection } from "../accepted-task.ts";
 import type { MemberImage } from "./member-image.ts";
+import type { NodeGate } from "./gate-facts.ts";
 
 export type WaitingGang = {
   job: string;
@@ -27,6 +28,8 @@ export type WaitingGang = {
   images: readonly Pick<MemberImage, "needs">[] | null;
   /** How long it runs at most, in milliseconds; null: its job states nothing. */
   runsMs: number | null;
+  /** The pool that its job names; absent: any that lets it in. */
+  pool?: string | null;
   /** Since when, in milliseconds; absent: it has no place that could be kept. */
   waitingSince?: number;
   /** The oldest version of the agent protocol that will do. */
@@ -46,12 +49,13 @@ export type Vacancy = Omit<
   | "priority"
   | "runsMs"
   | "waitingSince"
-> & {
-  member: string;
-  home: string;
-  /** The attempt has its port for other nodes already. */
-  hasPort: boolean;
-};
+> &
+  Partial<Pick<WaitingGang, "project" | "priority" | "runsMs" | "before">> & {
+    member: string;
+    home: string;
+    /** The attempt has its port for other nodes already. */
+    hasPort: boolean;
+  };
 export type PlacementNode = {
   id: string;
   ownerId: string | null;
@@ -67,6 +71,8 @@ export type PlacementNode = {
   capacityBytes: number;
   /** The version that its agent and the coordinator speak. */
   agentProtocol: number;
+  /** Absent: it lets everybody in at any time. */
+  gate?: NodeGate;
 };
 export type PlacementWorker = {
   id: string;

@@ -12,11 +12,16 @@ import type {
   WaitingGang,
 } from "./placement-facts.ts";
 import { type FleetCount, PlacementFleet } from "./placement-fleet.ts";
+import { guestsOf } from "./node-gate.ts";
+import { byClassOfOwners } from "./owner-turns.ts";
 import {
   chooseVictims,
+  compareVictims,
+  fewest,
   type Holder,
   type HolderRow,
   mayGo,
+  type Reclaim,
   type ReclaimReason,
 } from "./reclaim.ts";
 import { RESERVED_AFTER_MS, reserveFor } from "./reservation.ts";
@@ -31,7 +36,7 @@ export type Snapshot = {
   workers: readonly PlacementWorker[];
   /** Absent: nobody was guaranteed anything. */
   sharing?: Sharing;
-  /** Absent: nobody waited so long that workers are reserved. */
+  /** Absent: nobody waited so long that workers are reserved, and no node is anybody's own. */
   backfill?: Pick<Sharing, "now" | "running">;
 };
 export type Sharing = {
@@ -130,6 +135,8 @@ class Cycle {
   readonly #ledger: ShareLedger;
   /** Those that may be made to go, and nobody has asked to. */
   readonly #holders = new Set<Holder>();
+  /** They make way in this plan. */
+  readonly #gone = new Set<RunningGang>();
   readonly #rows = new Map<string, HolderRow>();
   /** Of what runs, the lowest class by project. */
   readonly #lowest = new Map<string, number>();
@@ -171,7 +178,8 @@ class Cycle {
   ): Generator<WaitingGang> {
     const isOver = (gang: WaitingGang) => which === "needed" && this.#isOver(gang);
     if (!this.#ledger.isSet) {
-      for (const gang of inOrderOfArrival(gangs)) if (!isOver(gang)) yield gang;
+      for (const gang of byClassOfOwners(inOrderOfArrival(gangs), this.#fleet.nodes))
+        if (!isOver(gang)) yield gang;
       return;
     }
     const turns = new ShareTurns(gangs, this.#ledger, (gang) => this.#demandOf(gang), isOver);
@@ -205,7 +213,7 @@ class Cycle {
       return;
     }
     if (!hasKept) this.#unplaced.add(shape);
-    if (this.#isComing(gang, amounts) || this.#reclaim(gang, amounts))
+    if (this.#isComing(gang, amounts) || this.#takeBack(gang) || this.#reclaim(gang, amounts))
       this.#why.set(gang, "workers are taken back for it; who has them makes way");
     else if (this.#reserve(gang)) this.#why.set(gang, RESERVES);
     else this.#close(gang, null);
@@ -244,13 +252,20 @@ class Cycle {
   }
 
   #classOf(gang: WaitingGang): string {
-    const found = this.#ledger.isSet ? shareClassOf(gang) : shapeOf(gang);
+    const found =
+      (this.#ledger.isSet ? shareClassOf(gang) : shapeOf(gang)) + this.#fleet.gateClass(gang);
     return this.#fleet.mayBackfill(gang) ? `${found} backfills` : found;
+  }
+
+  /** All by which it is given workers of this fleet. */
+  #shapeOf(gang: WaitingGang): string {
+    return shapeOf(gang) + this.#fleet.gateClass(gang);
   }
 
   /** Its shape, and whether it may have what is reserved. */
   #foundBy(gang: WaitingGang): string {
-    return this.#fleet.mayBackfill(gang) ? `${shapeOf(gang)} backfills` : shapeOf(gang);
+    const shape = this.#shapeOf(gang);
+    return this.#fleet.mayBackfill(gang) ? `${shape} backfills` : shape;
   }
 
   #close(gang: WaitingGang, why: string | null): void {
@@ -283,6 +298,23 @@ class Cycle {
     return true;
   }
 
+  /** Nodes are its project's own, and guests hold them. */
+  #takeBack(gang: WaitingGang): boolean {
+    if (this.#backfill === undefined || gang.isFurther || !this.#fleet.owns(gang)) return false;
+    const gateOf = (worker: string) => this.#fleet.gateOf(worker);
+    const guests = guestsOf(gang.project, this.#backfill.running, gateOf);
+    const staying = guests.filter((guest) => !this.#gone.has(guest));
+    if (staying.length === 0) return false;
+    const offered = this.#offeredBy(gang);
+    const victims = fewest(
+      staying.toSorted(compareVictims),
+      (ones) => this.#fleet.choose(gang, offered(ones)) !== null,
+    );
+    if (victims === null) return false;
+    this.#makeWay(gang, { reason: "guarantee", victims }, offered(victims));
+    return true;
+  }
+
   #reclaim(gang: WaitingGang, amounts: Amounts): boolean {
     if (this.#sharing === undefined || !this.#ledger.isSet || gang.isFurther) return false;
     const ledger = this.#ledger;
@@ -291,37 +323,51 @@ class Cycle {
     if (!isAbove && !(isEntitled && this.#isLentBeside(gang.project))) return false;
     const serving = this.#holdersFor(gang);
     if (serving.length === 0) return false;
+    const offered = this.#offeredBy(gang);
+    const reclaim = chooseVictims(gang, amounts, {
+      ...{ ledger, isAbove, holders: serving },
+      mayFitWith: (victims) => mayLieOn(gang, offered(victims)),
+      fitsWith: (victims) => this.#fleet.choose(gang, offered(victims)) !== null,
+    });
+    if (reclaim === null) return false;
+    this.#makeWay(gang, reclaim, offered(reclaim.victims));
+    return true;
+  }
+
+  /** What the gang may have once some have made way. */
+  #offeredBy(gang: WaitingGang): (victims: readonly RunningGang[]) => PlacementWorker[] {
     const eligible = this.#fleet.eligible(gang);
     const serves = this.#fleet.servesOnceFree(gang);
-    const freedBy = (victims: readonly RunningGang[]) =>
-      victims.flatMap(({ workers }) =>
+    return (victims) => [
+      ...eligible,
+      ...victims.flatMap(({ workers }) =>
         workers.flatMap((id) => {
           const worker = this.#workers.get(id);
           return worker !== undefined && !worker.isFree && serves(worker) ? [worker] : [];
         }),
-      );
-    const reclaim = chooseVictims(gang, amounts, {
-      ...{ ledger, isAbove, holders: serving },
-      mayFitWith: (victims) => mayLieOn(gang, [...eligible, ...freedBy(victims)]),
-      fitsWith: (victims) => this.#fleet.choose(gang, [...eligible, ...freedBy(victims)]) !== null,
-    });
-    if (reclaim === null) return false;
-    const { reason, victims } = reclaim;
-    const { workers } = this.#fleet.choose(gang, [...eligible, ...freedBy(victims)])!;
+      ),
+    ];
+  }
+
+  #makeWay(
+    gang: WaitingGang,
+    { reason, victims }: Reclaim,
+    offered: readonly PlacementWorker[],
+  ): void {
+    const { workers } = this.#fleet.choose(gang, offered)!;
     const ids = workers.map(({ id }) => id);
     this.#fleet.withhold(ids);
-    const gone = new Set(victims);
-    for (const holder of serving)
-      if (gone.has(holder.gang)) {
+    for (const victim of victims) this.#gone.add(victim);
+    for (const holder of this.#holders)
+      if (this.#gone.has(holder.gang)) {
         this.#holders.delete(holder);
-        ledger.release(holder.row.project, holder.row.amounts);
+        this.#ledger.release(holder.row.project, holder.row.amounts);
       }
-    ledger.hold(gang.project, amountsOf(workers));
+    this.#ledger.hold(gang.project, amountsOf(workers));
     this.preemptions.push({
       ...{ job: gang.job, reason, workers: ids },
       victims: victims.map(({ job, attempt }) => ({ job, attempt })),
     });
-    return true;
   }
 
   /** Whether another project was lent workers, and may be made to give them back. */
@@ -333,7 +379,7 @@ class Cycle {
 
   /** Those that hold workers which would serve it. */
   #holdersFor(gang: WaitingGang): readonly Holder[] {
-    const shape = shapeOf(gang);
+    const shape = this.#shapeOf(gang);
     const known = this.#serving.get(shape);
     if (known?.of === this.#holders.size) return known.holders;
     const holders = known?.holders ?? this.#servingAtAll(gang);
@@ -364,7 +410,7 @@ class Cycle {
 
   /** Workers that it would be given, by model; nothing where none serves it. */
   #demandOf(gang: WaitingGang): Amounts {
-    const shape = shapeOf(gang);
+    const shape = this.#shapeOf(gang);
     let demand = this.#demands.get(shape);
     if (demand === undefined) {
       const model = this.#fleet.firstModelFor(gang);
