@@ -7,7 +7,7 @@ const coordinator = [
   ["audited-operation\\.ts", "audit/", "storage/", "policy-trial/"],
   ["identity/"],
   ["kernel/"],
-  ["submission/", "nodes/", "feed/", "shares/", "approvals/", "job-mails/"],
+  ["submission/", "nodes/", "feed/", "shares/", "pools/", "approvals/", "job-mails/"],
   ["workloads/", "outputs/", "metrics/", "schedules/", "use/", "hub/", "images/"],
   ["inference/"],
   ["http/", "bus/", "front/", "read-config\\.ts"],

@@ -33,6 +33,7 @@ type Options = {
   cpus?: number;
   hostMemory?: number;
   after: AskedOrder[];
+  pool?: string;
   json: boolean;
 };
 type Shell = { say: (text: string) => void; countOf: (count: string) => number };
@@ -64,6 +65,7 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
       withOrder,
       [],
     )
+    .option("--pool <pool>", "let it start on nodes of this pool alone, by its name or id")
     .addOption(projectOption())
     .option("--json", "the appliance's answer", false)
     .addHelpText(
@@ -85,6 +87,12 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
             "after_of_folder",
             "the public client does not know --after",
             "Submit a ready folder, or send `after` to POST /api/tasks.",
+          );
+        if (options.pool !== undefined)
+          throw new UsageError(
+            "pool_of_folder",
+            "the public client does not know --pool",
+            "Submit a ready folder, or send `pool` to POST /api/tasks.",
           );
         if (settings.project !== null)
           throw new UsageError(
@@ -116,6 +124,7 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
         minutes: options.minutes,
         ...{ workers: options.devices, cpus: options.cpus, hostMemoryMb: options.hostMemory },
         after: after.length === 0 ? undefined : after,
+        pool: options.pool,
       });
       for (const file of filesIn(path))
         await putFile(settings, file, `jobs/${slug}/${keyOf(path, file)}`);

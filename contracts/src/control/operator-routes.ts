@@ -8,6 +8,7 @@ import { IMAGE_ROUTES } from "./operator-images.ts";
 import { JOB_ROUTES } from "./operator-jobs.ts";
 import { KEY_ROUTES } from "./operator-keys.ts";
 import { NODE_ROUTES } from "./operator-nodes.ts";
+import { POOL_ROUTES } from "./operator-pools.ts";
 import { PROJECT_ROUTES } from "./operator-projects.ts";
 import type { RouteFields } from "./operator-route.ts";
 import { SHARE_ROUTES } from "./operator-shares.ts";
@@ -19,6 +20,7 @@ export const OPERATOR_ROUTES = {
   ...KEY_ROUTES,
   ...PROJECT_ROUTES,
   ...SHARE_ROUTES,
+  ...POOL_ROUTES,
   ...JOB_ROUTES,
   ...NODE_ROUTES,
   ...IMAGE_ROUTES,

@@ -13,6 +13,7 @@ import type * as inference from "./http-inference.ts";
 import type * as jobs from "./http-jobs.ts";
 import type * as models from "./http-models.ts";
 import type * as nodes from "./http-nodes.ts";
+import type * as pools from "./http-pools.ts";
 import type * as projects from "./http-projects.ts";
 import type * as queue from "./http-queue.ts";
 import type * as schedules from "./http-schedules.ts";
@@ -40,6 +41,7 @@ export type ApiRoutes = {
     "/api/audit/questions": { asked: NoFields; answer: audit.AuditQuestionsReply };
     "/api/audit/questions/{question}": { asked: { params: { question: "data-read" | "person" | "job" | "refused" | "left" | "rights" | "administrators" | "model" | "complete" }; query?: Filled<audit.AuditQuestionQuery, "order" | "limit"> }; answer: audit.AuditEventsReply };
     "/api/audit/questions/{question}/proofs": { asked: { params: { question: "data-read" | "person" | "job" | "refused" | "left" | "rights" | "administrators" | "model" | "complete" }; query?: Filled<audit.AuditQuestionProofsQuery, "order" | "limit"> }; answer: audit.AuditProofsReply };
+    "/api/calendar": { asked: NoFields; answer: pools.CalendarReply };
     "/api/customer/dashboard/jobs": { asked: { query?: Filled<Static<typeof tasks.JobPageQuery>, "limit" | "offset"> }; answer: Array<tasks.DashboardJob> };
     "/api/customer/dashboard/jobs/{id}": { asked: { params: { id: string } }; answer: tasks.DashboardJobWithWorkers };
     "/api/customer/dashboard/listJobsNvflare": { asked: { query: Static<typeof tasks.NvflareJobsQuery> }; answer: Static<typeof tasks.NvflareJobsReply> };
@@ -84,6 +86,7 @@ export type ApiRoutes = {
     "/api/openapi.json": { asked: NoFields; answer: object };
     "/api/people": { asked: { query?: approvals.PeopleQuery }; answer: Array<approvals.PersonReply> };
     "/api/people/{id}/sessions": { asked: { params: { id: string } }; answer: identity.SessionsReply };
+    "/api/pools": { asked: NoFields; answer: pools.PoolsReply };
     "/api/projects": { asked: NoFields; answer: Array<projects.ProjectReply> };
     "/api/projects/{id}/members": { asked: { params: { id: string } }; answer: Array<projects.MemberReply> };
     "/api/projects/{id}/service-accounts": { asked: { params: { id: string } }; answer: Array<serviceAccounts.ServiceAccountReply> };
@@ -109,6 +112,7 @@ export type ApiRoutes = {
     "/api/approvals/{id}/deny": { asked: { params: { id: string }; body: Static<typeof approvals.AnswerBody> }; answer: approvals.ApprovalReply };
     "/api/approvals/{id}/sign": { asked: { params: { id: string }; body: Static<typeof approvals.SignBody> }; answer: approvals.SignReply };
     "/api/approvals/{id}/withdraw": { asked: { params: { id: string } }; answer: approvals.ApprovalReply };
+    "/api/calendar": { asked: { body: pools.CalendarBody }; answer: pools.CalendarEntryReply };
     "/api/hub/models": { asked: { body: models.AddModelBody }; answer: models.ModelReply };
     "/api/inference/jobs": { asked: { body: inference.DeployBody }; answer: inference.DeployedReply };
     "/api/inference/jobs/{id}/rotate-key": { asked: { params: { id: string } }; answer: inference.RotatedPredictKeyReply };
@@ -119,6 +123,7 @@ export type ApiRoutes = {
     "/api/nodes/{id}/drain": { asked: { params: { id: string } }; answer: Static<typeof nodes.NodeChangedReply> };
     "/api/nodes/{id}/undrain": { asked: { params: { id: string } }; answer: Static<typeof nodes.NodeChangedReply> };
     "/api/people/{id}/acknowledge": { asked: { params: { id: string } }; answer: Record<string, never> };
+    "/api/pools": { asked: { body: pools.PoolBody }; answer: pools.PoolReply };
     "/api/projects": { asked: { body: projects.CreateProjectBody }; answer: projects.ProjectReply };
     "/api/projects/{id}/handover": { asked: { params: { id: string }; body: Static<typeof projects.HandoverBody> }; answer: projects.HandoverReply };
     "/api/projects/{id}/members": { asked: { params: { id: string }; body: Static<typeof projects.MemberBody> }; answer: projects.MemberReply };
@@ -139,9 +144,11 @@ export type ApiRoutes = {
     "/auth/sign-out-everywhere": { asked: NoFields; answer: Static<typeof identity.SignOutReply> };
   };
   PUT: {
+    "/api/calendar/{id}": { asked: { params: { id: string }; body: pools.CalendarChangeBody }; answer: pools.CalendarEntryReply };
     "/api/job-mails": { asked: NoFields; answer: jobs.JobMailsReply };
     "/api/job-mails/{id}": { asked: { params: { id: string } }; answer: jobs.JobMailsReply };
     "/api/me/ssh-keys": { asked: { body: Static<typeof identity.SshKeysBody> }; answer: identity.SshKeysReply };
+    "/api/pools/{id}": { asked: { params: { id: string }; body: pools.PoolChangeBody }; answer: pools.PoolReply };
     "/api/projects/{id}/exports": { asked: { params: { id: string }; body: Static<typeof projects.ExportsBody> }; answer: Static<typeof projects.ExportsBody> };
     "/api/projects/{id}/models": { asked: { params: { id: string }; body: Static<typeof projects.ModelsBody> }; answer: Static<typeof projects.ModelsBody> };
     "/api/schedules/{id}": { asked: { params: { id: string }; body: Static<typeof schedules.ScheduleChangeBody> }; answer: schedules.Schedule };
@@ -151,12 +158,14 @@ export type ApiRoutes = {
     "/api/users/storage/bucket/rotate-key": { asked: NoFields; answer: storage.RotatedKeyReply };
   };
   DELETE: {
+    "/api/calendar/{id}": { asked: { params: { id: string } }; answer: Static<typeof pools.EndedReply> };
     "/api/hub/models/{organisation}/{model}/{revision}": { asked: { params: { organisation: string; model: string; revision: string } }; answer: models.ModelReply };
     "/api/inference/jobs/{id}": { asked: { params: { id: string } }; answer: inference.DeploymentReply };
     "/api/job-mails": { asked: NoFields; answer: jobs.JobMailsReply };
     "/api/job-mails/{id}": { asked: { params: { id: string } }; answer: jobs.JobMailsReply };
     "/api/keys/{id}": { asked: { params: { id: string } }; answer: { id: string; revoked: boolean } };
     "/api/people/{id}/sessions/{session}": { asked: { params: { id: string; session: string } }; answer: Record<string, never> };
+    "/api/pools/{id}": { asked: { params: { id: string } }; answer: Static<typeof pools.EndedReply> };
     "/api/projects/{id}/members/{user}": { asked: { params: { id: string; user: string } }; answer: Record<string, never> };
     "/api/projects/{id}/service-accounts/{account}": { asked: { params: { id: string; account: string } }; answer: serviceAccounts.ServiceAccountReply };
     "/api/schedules/{id}": { asked: { params: { id: string } }; answer: { id: string } };

@@ -203,6 +203,10 @@ export const ERROR_CATALOGUE = {
     status: 400,
     hint: "Name a model with more memory, or lower `estimatedMemoryMb`.",
   },
+  pool_unknown: {
+    status: 400,
+    hint: "Name a pool of GET /api/pools, or none: the job starts where it is let in.",
+  },
   image_unavailable: {
     status: 400,
     hint: "No job image of this release fits the chosen workers; ask the operator.",
@@ -475,6 +479,14 @@ export const ERROR_CATALOGUE = {
   workspace_busy: {
     status: 409,
     hint: "Wait for the job that uses this folder, cancel it, or submit under another name.",
+  },
+  pool_conflict: {
+    status: 409,
+    hint: "See who has the name or the node: `appliance pools ls`. A pool that is used is removed once it is not.",
+  },
+  calendar_conflict: {
+    status: 409,
+    hint: "Choose other nodes or another time, or move the other entry: `appliance maintenance ls`, `appliance reservations ls`.",
   },
   key_conflict: {
     status: 409,

@@ -23,6 +23,11 @@ const After = Type.Array(Type.Object({ job: IdParam, when: Type.Enum([...AFTER_W
   description: "Older jobs of the project: the job is held until each has ended so",
 });
 
+const Pool = Type.String({
+  ...{ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9._-]+$" },
+  description: "Id or name of one of GET /api/pools: the job starts there and nowhere else",
+});
+
 /** What every kind of task may say: what it is called, where it may run, how long. */
 const ofEveryKind = {
   name: Type.String({ minLength: 1, maxLength: 200 }),
@@ -61,6 +66,7 @@ const ofEveryKind = {
     }),
   ),
   after: Type.Optional(After),
+  pool: Type.Optional(Pool),
 };
 
 /** NVFlare federated training, as the public client submits it. */
@@ -164,6 +170,7 @@ export const TaskVariantBody = Type.Object(
     arguments: Type.Optional(Type.Array(ArgumentText, { maxItems: 64 })),
     environment: Type.Optional(SubmitCommandBody.properties.environment),
     after: Type.Optional(After),
+    pool: Type.Optional(Nullable(Pool)),
     files: Type.Optional(
       Type.Array(Type.Object({ input: InputKey, ...storedFile }, closed), {
         ...{ maxItems: MAX_CHANGED },

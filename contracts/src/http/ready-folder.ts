@@ -16,6 +16,7 @@ export type TaskSpec = {
   cpus?: number | undefined;
   hostMemoryMb?: number | undefined;
   after?: SubmitFederationBody["after"];
+  pool?: string | undefined;
 };
 
 /** What the folder lacks; none where it is ready. @param folders that stand at its top */
@@ -36,7 +37,17 @@ export function slugOf(name: string): string {
 export function bodyOfFolder(
   name: string,
   folders: readonly string[],
-  { gpuModels, maxPriceCents, memoryMb, minutes, workers, cpus, hostMemoryMb, after }: TaskSpec,
+  {
+    gpuModels,
+    maxPriceCents,
+    memoryMb,
+    minutes,
+    workers,
+    cpus,
+    hostMemoryMb,
+    after,
+    pool,
+  }: TaskSpec,
 ): SubmitFederationBody {
   const root = `/jobs/${slugOf(name)}`;
   return {
@@ -55,5 +66,6 @@ export function bodyOfFolder(
     ...(cpus === undefined ? {} : { cpusPerMember: cpus }),
     ...(hostMemoryMb === undefined ? {} : { hostMemoryMbPerMember: hostMemoryMb }),
     ...(after === undefined ? {} : { after }),
+    ...(pool === undefined ? {} : { pool }),
   };
 }

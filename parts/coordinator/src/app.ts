@@ -54,6 +54,8 @@ import { downloadRoutes, type DownloadRoutesDeps } from "./http/routes/downloads
 import { sshKeyRoutes } from "./http/routes/ssh-keys.ts";
 import { taskRoutes, type TaskRoutesDeps } from "./http/routes/tasks.ts";
 import { hostHistoryRoutes, type HostHistoryRoutesDeps } from "./http/routes/host-history.ts";
+import { poolRoutes } from "./http/routes/pools.ts";
+import type { PoolParts } from "./pools/pool-parts.ts";
 import { shareRoutes, type ShareRoutesDeps } from "./http/routes/shares.ts";
 import { queueRoutes, type QueueRoutesDeps } from "./http/routes/queue.ts";
 import { scheduleRoutes, type ScheduleRoutesDeps } from "./http/routes/schedules.ts";
@@ -80,6 +82,7 @@ export type AppDeps = AuditDeps &
   QueueRoutesDeps &
   ScheduleRoutesDeps &
   ShareRoutesDeps &
+  PoolParts &
   UseRoutesDeps &
   HostHistoryRoutesDeps &
   LiveRoutesDeps &
@@ -184,6 +187,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(queueRoutes, deps);
   await app.register(scheduleRoutes, deps);
   await app.register(shareRoutes, deps);
+  await app.register(poolRoutes, deps);
   await app.register(useRoutes, deps);
   await app.register(hostHistoryRoutes, deps);
   await app.register(inferenceRoutes, deps);

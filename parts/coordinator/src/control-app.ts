@@ -17,6 +17,8 @@ import { operatorKeyRoutes, type OperatorKeyDeps } from "./control/routes/keys.t
 import { operatorNodeRoutes, type OperatorNodeDeps } from "./control/routes/nodes.ts";
 import { operatorPeopleRoutes, type OperatorPeopleDeps } from "./control/routes/people.ts";
 import { operatorProjectRoutes, type OperatorProjectDeps } from "./control/routes/projects.ts";
+import type { PoolParts } from "./pools/pool-parts.ts";
+import { operatorPoolRoutes } from "./control/routes/pools.ts";
 import { operatorShareRoutes, type OperatorShareDeps } from "./control/routes/shares.ts";
 import { operatorUserRoutes, type OperatorUserDeps } from "./control/routes/users.ts";
 
@@ -30,6 +32,7 @@ export type ControlAppDeps = AuditDeps &
   OperatorProjectDeps &
   OperatorUserDeps &
   OperatorShareDeps &
+  PoolParts &
   NodeRoutesDeps &
   ProjectCreationDeps & { logger: FastifyBaseLogger; schemasCompiled?: SchemasCompiled };
 
@@ -71,6 +74,7 @@ export async function buildControlApp(deps: ControlAppDeps): Promise<FastifyInst
     await own.register(operatorKeyRoutes, deps);
     await own.register(operatorProjectRoutes, deps);
     await own.register(operatorShareRoutes, deps);
+    await own.register(operatorPoolRoutes, deps);
     await own.register(operatorGroupRoutes, deps);
     await own.register(operatorJobRoutes, deps);
     await own.register(operatorNodeRoutes, deps);

@@ -55,6 +55,7 @@ import { NodeFiles } from "./nodes/node-files.ts";
 import { NodeViews } from "./nodes/node-views.ts";
 import { readConfig, readSecrets, readText, type Secrets } from "./read-config.ts";
 import { ScheduleRuns } from "./schedules/schedule-runs.ts";
+import { poolParts } from "./pools/pool-parts.ts";
 import { ShareChanges } from "./shares/share-changes.ts";
 import { type ObjectStore, S3ObjectStore } from "./storage/object-store.ts";
 import { S3Transport } from "./storage/s3-transport.ts";
@@ -232,6 +233,10 @@ async function openParts(
       onError: (err) => logger.warn({ err }, "the run of a schedule is tried again"),
     }),
   );
+  const pools = poolParts({
+    ...{ read, commit, pools: core.pools, calendar: core.calendar, now },
+    ...{ watch: core.calendarWatch, workers: () => kernel.workersStats().workers },
+  });
   const app = await buildApp({
     identity,
     metrics,
@@ -264,6 +269,7 @@ async function openParts(
     catalogue: () => kernel.catalogue(),
     watch,
     ...{ deviceUses, queue: core.queue, shares: core.shares, shareChanges },
+    ...pools,
     useCurves: new UseCurves(read, prometheus, now),
     hostHistory: new HostHistory(prometheus, hostFacts, now),
     runbooks: new Runbooks(
@@ -285,7 +291,7 @@ async function openParts(
   const control = await buildControlApp({
     ...{ read, commit, gate, record, store, bucketKeys, now, kernel, passwords, logger },
     ...{ users: new UserViews(read, now), nodes, removal: core.removal, upgrades: core.upgrades },
-    shares: core.shares,
+    ...{ ...pools, shares: core.shares },
     people: identity,
     approvals: identity?.approvals ?? null,
     keyKind: config.keyKind,

@@ -309,6 +309,23 @@ t.test("the operator guarantees a project workers, and looks at who has what", a
   });
 });
 
+t.test("the operator makes a pool and closes its nodes, and takes both back", async (t) => {
+  const pool = { name: "cardio", kind: "managed" as const, project: alice.project };
+  t.match(await coordinator.control("pool-add", pool), { name: "cardio", lends: false, nodes: [] });
+  const { id: poolId } = (await coordinator.control("pool-list")).pools[0]!;
+  t.match(await coordinator.control("pool-set", { id: "cardio", lends: true }), { lends: true });
+  const from = new Date().toISOString();
+  const until = new Date(Date.now() + 3_600_000).toISOString();
+  const { id } = await coordinator.control("calendar-add", { pool: poolId, from, until });
+  t.match(await coordinator.refused("calendar-set", { id, until: "2020-01-01T00:00Z" }), {
+    code: "validation_failed",
+  });
+  t.match(await coordinator.refused("pool-remove", { id: poolId }), { code: "pool_conflict" });
+  t.same(await coordinator.control("calendar-remove", { id }), { id });
+  t.match(await coordinator.control("calendar-list"), { entries: [] });
+  t.same(await coordinator.control("pool-remove", { id: "cardio" }), { id: poolId });
+});
+
 t.test("a group gives a role in a project, or asks for one of the whole appliance", async (t) => {
   const [project, group] = [alice.project, "corp/doctors"];
   t.match(await coordinator.control("group-map", { group, project, role: "researcher" }), {

@@ -1,7 +1,7 @@
 /** What the operator does, and what runs. */
 import { Type } from "typebox";
 import { OutboundName } from "../../inference/outbound-name.ts";
-import { Code, Count, PlainId, Sha256Hex } from "../audit-event.ts";
+import { Code, Count, Instant, PlainId, Sha256Hex } from "../audit-event.ts";
 import { type CatalogueEntry, fact, HOUR, NoDetail, operation } from "./entry.ts";
 import { ByRequest, ClaimedPeople } from "./fields.ts";
 import { closed } from "../../closed.ts";
@@ -14,6 +14,9 @@ const ReleasePath = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9@._+/-]{0,127}
 
 /** How many of each model, in the order of their names. */
 const Workers = Type.Array(Type.Object({ model: Code, workers: Count }, closed), { maxItems: 16 });
+
+/** Ids of nodes. */
+const Nodes = Type.Array(PlainId, { maxItems: 16 });
 
 /** Of the appliance itself. */
 const Hostname = Type.String({ pattern: "^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$" });
@@ -126,6 +129,46 @@ export const ADMIN_EVENTS = {
         weight: Type.Optional(Code),
         /** Of one that takes workers from a guarantee. */
         ...ByRequest,
+      },
+      closed,
+    ),
+  ),
+  "admin.pools": operation(
+    "appliance",
+    "A pool of nodes was made, changed or removed: whose it is, by which rules, and which nodes came or went.",
+    Type.Object(
+      {
+        change: Type.Enum(["made", "changed", "removed"]),
+        /** Its id; absent of one that is being made. */
+        pool: Type.Optional(PlainId),
+        name: Type.Optional(PlainId),
+        kind: Type.Optional(Type.Enum(["shared", "managed", "private"])),
+        project: Type.Optional(PlainId),
+        lends: Type.Optional(Type.Boolean()),
+        /** 0: as long as it likes. */
+        most_run_minutes: Type.Optional(Count),
+        /** Empty: all. */
+        classes: Type.Optional(Type.Array(Code, { maxItems: 8 })),
+        added: Type.Optional(Nodes),
+        removed: Type.Optional(Nodes),
+      },
+      closed,
+    ),
+  ),
+  "admin.calendar": operation(
+    "appliance",
+    "Maintenance of nodes, or that they are reserved for a project, was announced, moved or called off.",
+    Type.Object(
+      {
+        change: Type.Enum(["announced", "moved", "called-off"]),
+        /** Its id; absent of one that is being announced. */
+        entry: Type.Optional(PlainId),
+        kind: Type.Enum(["maintenance", "reservation"]),
+        project: Type.Optional(PlainId),
+        pool: Type.Optional(PlainId),
+        nodes: Type.Optional(Nodes),
+        from: Instant,
+        until: Instant,
       },
       closed,
     ),

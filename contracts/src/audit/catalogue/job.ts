@@ -55,6 +55,8 @@ export const JOB_EVENTS = {
         after: Type.Optional(Count),
         /** The schedule whose run it is. */
         schedule: Type.Optional(PlainId),
+        /** The pool of nodes that it named, by id or name. */
+        pool: Type.Optional(PlainId),
         /** Of weights that the platform itself stored. */
         model_sha256: Type.Optional(Sha256Hex),
       },

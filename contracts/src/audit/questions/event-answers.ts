@@ -261,6 +261,8 @@ export const EVENT_ANSWERS: Readonly<Record<EventType, EventAnswers>> = {
   "admin.identity.connection": { questions: ["rights", "administrators"], controls: RIGHTS },
   "admin.monitoring": { questions: ["left", "administrators"], controls: CHANGED },
   "admin.shares": { questions: ["administrators"], controls: CHANGED },
+  "admin.pools": { questions: ["administrators"], controls: CHANGED },
+  "admin.calendar": { questions: ["administrators"], controls: CHANGED },
   "admin.outbound": { questions: ["left", "administrators"], controls: CHANGED },
   "admin.config": { questions: ["left", "administrators"], controls: CHANGED },
   "admin.rename": { questions: ["administrators"], controls: CHANGED },

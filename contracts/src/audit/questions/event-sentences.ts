@@ -161,6 +161,11 @@ const WORDS: Readonly<Record<EventType, Words>> = {
     "change who is guaranteed how many workers",
     "Changed who is guaranteed how many workers",
   ],
+  "admin.pools": ["change whose nodes are", "Changed whose nodes are"],
+  "admin.calendar": [
+    "change when nodes are in maintenance or reserved",
+    "Changed when nodes are in maintenance or reserved",
+  ],
   "admin.outbound": ["change which hosts may be dialled", "Changed which hosts may be dialled"],
   "admin.config": ["change the appliance's settings", "Changed the appliance's settings"],
   "admin.rename": "The appliance takes another name",

@@ -6,6 +6,8 @@ import { PageHead } from "../../ui/page-head.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { HolderTable } from "./holder-table.tsx";
+import { Calendar } from "./calendar.tsx";
+import { Pools } from "./pools.tsx";
 import { Shares } from "./shares.tsx";
 import { WaitingJobs } from "./waiting-jobs.tsx";
 
@@ -15,12 +17,15 @@ const ASKED_EVERY_MS = 10_000;
 export function QueuePage() {
   const seesJobs = useMay("job.state.list");
   const seesShares = useMay("share.read");
+  const seesPools = useMay("pool.read");
   return (
     <>
       <PageHead title="Queue">
         What waits for workers and when it is expected to start, who holds them, and whose they are.
       </PageHead>
       {seesJobs ? <Line /> : null}
+      {seesPools ? <Calendar /> : null}
+      {seesPools ? <Pools /> : null}
       {seesShares ? <Shares /> : null}
     </>
   );

@@ -137,6 +137,13 @@ export const ACTIONS = {
   /** Of one's projects, with the sums of all above them. */
   "share.read": "project",
   "share.set": "appliance",
+  /** All pools of nodes, and the calendar, by the host's root. */
+  "pool.list": "appliance",
+  /** Those that are everybody's, and of one's projects; and the calendar. */
+  "pool.read": "project",
+  "pool.set": "appliance",
+  /** When nodes are for one project alone, or in maintenance. */
+  "calendar.set": "appliance",
   /** Figures of the appliance, of no person and no one job. */
   "metrics.read": "appliance",
   /** Of the customer's own, and the keys that admit them. */
@@ -203,6 +210,10 @@ export const STAND_INS: Partial<Record<Action, Action>> = {
   "share.lower": "policy.change",
   "share.decide": "policy.decide",
   "share.set": "appliance.maintain",
+  "pool.list": "appliance.status",
+  "pool.read": "project.list",
+  "pool.set": "appliance.maintain",
+  "calendar.set": "appliance.maintain",
 };
 
 /** The attributes of a row that tell whose it is; a row that has more is one as well. */

@@ -40,6 +40,10 @@ import { Preemptions } from "../kernel/preemptions.ts";
 import { ProspectReview } from "../kernel/prospect-review.ts";
 import { Prospects } from "../kernel/prospects.ts";
 import { QueueViews } from "../kernel/queue-views.ts";
+import { CalendarTable } from "../kernel/calendar-table.ts";
+import { CalendarWatch } from "../kernel/calendar-watch.ts";
+import { NodeGates } from "../kernel/node-gates.ts";
+import { PoolTable } from "../kernel/pool-table.ts";
 import { ShareTable } from "../kernel/share-table.ts";
 import { SharingSnapshots } from "../kernel/sharing-snapshots.ts";
 import { PlacementSignal } from "../kernel/placement-signal.ts";
@@ -157,9 +161,12 @@ export function buildKernel({
   const preemptions = new Preemptions(tables, transitions);
   const shares = new ShareTable(db, clock, tables.placementSignal);
   const sharing = new SharingSnapshots(db, clock, workloads, shares);
-  const snapshots = new PlacementSnapshots(db, tables, transitions, heartbeats, sharing);
+  const pools = new PoolTable(db, clock, tables.placementSignal);
+  const calendar = new CalendarTable(db, tables.placementSignal);
+  const gates = new NodeGates(clock, pools, calendar);
+  const snapshots = new PlacementSnapshots(db, tables, transitions, heartbeats, sharing, gates);
   const prospects = new Prospects(clock, snapshots, shares);
-  const submissions = new Submissions(db, tables, transitions, prospects);
+  const submissions = new Submissions(db, tables, transitions, prospects, pools);
   const jobViews = new JobViews(db, heartbeats, tables);
   const fleetViews = new FleetViews(db, heartbeats);
   const toldUses = new ToldUses(db, clock);
@@ -186,6 +193,7 @@ export function buildKernel({
     prospectReview: new ProspectReview(commit, tables, snapshots),
     queue: new QueueViews(db, new PlacementOutlook(clock, snapshots, sharing)),
     ...{ shares, recordPump, placements, submissions, fleetViews, toldUses, feed },
+    ...{ pools, calendar, calendarWatch: new CalendarWatch(db, commit, tables, gates) },
     replicas: new Replicas(db, tables, transitions),
     removal: new NodeRemoval({
       db,

@@ -49,6 +49,9 @@ import { givenRelease } from "../nodes/given-release.ts";
 import { JoinTokens } from "../nodes/join-tokens.ts";
 import { type MaintenanceReply, planStop } from "../nodes/maintenance.ts";
 import type { QueueViews } from "../kernel/queue-views.ts";
+import type { CalendarTable } from "../kernel/calendar-table.ts";
+import type { CalendarWatch } from "../kernel/calendar-watch.ts";
+import type { PoolTable } from "../kernel/pool-table.ts";
 import type { ShareTable } from "../kernel/share-table.ts";
 import type { NodeRemoval } from "../nodes/node-removal.ts";
 import { NodeRenewals } from "../nodes/node-renewals.ts";
@@ -110,6 +113,9 @@ export type Core = AsyncDisposable & {
   /** Takes a node's work away, or the node out of the register. Inside a commit. */
   removal: Pick<NodeRemoval, "evict" | "remove">;
   shares: ShareTable;
+  pools: PoolTable;
+  calendar: CalendarTable;
+  calendarWatch: Pick<CalendarWatch, "affected">;
   queue: QueueViews;
   upgrades: Pick<NodeUpgrades, "plan" | "replaceOrders" | "note" | "facts">;
   /** For whoever decides how many replicas a deployment has. */
@@ -221,6 +227,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
       if (reason === null) parts.tables.meta.next(`undrains:${node}`);
     },
     ...{ removal: parts.removal, shares: parts.shares, queue: parts.queue },
+    ...{ pools: parts.pools, calendar: parts.calendar, calendarWatch: parts.calendarWatch },
     upgrades: parts.upgrades,
     replicas: parts.replicas,
     nodeHealth: () => parts.fleetViews.nodeHealth(),
@@ -336,6 +343,7 @@ function startTimers(
   }: { clockSteps: ClockSteps; collector: VersionCollector; gate: AuditProducer },
 ): AsyncDisposable {
   const {
+    calendarWatch,
     clock,
     commit,
     commands,
@@ -382,6 +390,7 @@ function startTimers(
       sweeper
         .sweep()
         .then(() => hangWatch.look())
+        .then(() => calendarWatch.look())
         .catch((error: unknown) => alarms.onError(error, "deadlines")),
     );
   }, SWEEP_MS);

@@ -37,6 +37,7 @@ import { exitCodes } from "./migrations/0035-exit-codes.ts";
 import { stoppedBy } from "./migrations/0036-stopped-by.ts";
 import { shares } from "./migrations/0037-shares.ts";
 import { orderOfJobs } from "./migrations/0038-order-of-jobs.ts";
+import { pools } from "./migrations/0039-pools.ts";
 import { membersOfSeveralWorkers } from "./migrations/0040-members-of-several-workers.ts";
 
 /** In order, numbered from 1 without gaps. */
@@ -64,5 +65,6 @@ export const MIGRATIONS: readonly Migration[] = [
   stoppedBy,
   shares,
   orderOfJobs,
+  pools,
   membersOfSeveralWorkers,
 ];

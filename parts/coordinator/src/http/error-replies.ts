@@ -13,6 +13,7 @@ import {
   Draining,
   IdempotencyConflict,
   IdempotencyGone,
+  PoolUnknown,
   ShareLimitExceeded,
   WorkspaceBusy,
 } from "../kernel/errors.ts";
@@ -73,6 +74,7 @@ export function asApiError(error: unknown): ApiError | null {
   if (error instanceof IdempotencyConflict)
     return new ApiError("idempotency_conflict", error.message);
   if (error instanceof IdempotencyGone) return new ApiError("idempotency_gone", error.message);
+  if (error instanceof PoolUnknown) return new ApiError("pool_unknown", error.message);
   if (error instanceof ShareLimitExceeded)
     return new ApiError("share_limit_exceeded", error.message);
   if (error instanceof Draining) return new ApiError("audit_unavailable", error.message);

@@ -1,4 +1,4 @@
-/** Tells people of the ends of their jobs, and when one makes way: the notifier sends the mail, Keycloak knows the address. */
+/** Tells people of the ends of their jobs, when one makes way, and when its node is wanted for something else: the notifier sends the mail, Keycloak knows the address. */
 import { setTimeout as pause } from "node:timers/promises";
 import { ask } from "@resontech/frame/ask";
 import { mailToPerson } from "@resontech/notifier/operations";
@@ -6,6 +6,8 @@ import type { GroupCommit } from "../db/group-commit.ts";
 import type { ReadHandle } from "../db/open-database.ts";
 import type { KeycloakAccounts } from "../identity/accounts/keycloak-accounts.ts";
 import { subjectOf } from "../identity/people-store.ts";
+import { calendarNewsRows, forgetCalendarNews } from "./calendar-news-store.ts";
+import { calendarMail } from "./decisions/calendar-mail.ts";
 import { endOfJob, nextTry } from "./decisions/end-of-job.ts";
 import { madeWayMail } from "./decisions/made-way-mail.ts";
 import {
@@ -48,6 +50,7 @@ export class JobMailer implements AsyncDisposable {
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   #waysNotBefore = 0;
+  #newsNotBefore = 0;
 
   constructor(deps: JobMailerDeps) {
     this.#deps = deps;
@@ -76,6 +79,7 @@ export class JobMailer implements AsyncDisposable {
       await this.#tell(mail);
     }
     if (at >= this.#waysNotBefore) await this.#tellWays(signal);
+    if (at >= this.#newsNotBefore) await this.#tellCalendar(signal);
   }
 
   /** In the order of the decisions. What came before the first look is not told. */
@@ -94,6 +98,22 @@ export class JobMailer implements AsyncDisposable {
         return;
       }
       await commit.run((db) => noteWaysTold(db, way.id));
+    }
+  }
+
+  async #tellCalendar(signal: AbortSignal): Promise<void> {
+    const { read, commit, now, onError, publicUrl } = this.#deps;
+    for (const news of calendarNewsRows(read)) {
+      if (signal.aborted) return;
+      try {
+        const readers = news.isNews ? readersOfWay(read, { jobId: news.jobId, byJob: "" }) : [];
+        for (const { userId } of readers) await this.#mail(userId, calendarMail(news, publicUrl));
+      } catch (error) {
+        onError(error);
+        this.#newsNotBefore = now() + WAY_RETRY_MS;
+        return;
+      }
+      await commit.run((db) => forgetCalendarNews(db, news.id));
     }
   }
 

@@ -63,6 +63,8 @@ export type AcceptedTask = {
   shardUncompressedBytes: number[];
   /** @default none */
   after?: readonly AfterJob[];
+  /** Where it starts and nowhere else, by id or name. @default any that lets it in */
+  pool?: string | null;
   audit: GateProof;
   /** Unique in the project; the same key with another body is a conflict. */
   idempotency: { key: string; bodySha256: string } | null;

@@ -50,6 +50,16 @@ export class IdempotencyGone extends Error {
   }
 }
 
+/** A job names a pool that is not there, or not for its project. */
+export class PoolUnknown extends Error {
+  override readonly name = "PoolUnknown";
+  readonly code = "pool_unknown";
+
+  constructor(named: string) {
+    super(`there is no pool ${named} that the project may name`);
+  }
+}
+
 /** The job alone is more than its project, or what stands above it, may hold at any time. */
 export class ShareLimitExceeded extends Error {
   override readonly name = "ShareLimitExceeded";

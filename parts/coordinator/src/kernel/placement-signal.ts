@@ -10,6 +10,9 @@ export type PlacementCause =
   | "node-evicted"
   | "disk-free"
   | "shares-set"
+  | "pools-set"
+  /** An entry was made, or one begins or ends. */
+  | "calendar"
   /** Nothing is known to have changed: it is looked anew all the same. */
   | "comparison";
 
@@ -19,9 +22,16 @@ export type PlacementCause =
  */
 export class PlacementSignal {
   readonly #causes = new Set<PlacementCause>(["start"]);
+  #gateChanges = 0;
 
   raise(cause: PlacementCause): void {
+    if (cause === "pools-set" || cause === "calendar") this.#gateChanges += 1;
     this.#causes.add(cause);
+  }
+
+  /** How often it was raised because whose nodes are has changed: of a plan that was begun before, nothing more is done. */
+  get gateChanges(): number {
+    return this.#gateChanges;
   }
 
   get isRaised(): boolean {

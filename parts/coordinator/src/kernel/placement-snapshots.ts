@@ -13,9 +13,11 @@ import type {
 import { capacityBytes, nodeSizeOf } from "./decisions/resources.ts";
 import type { Heartbeats } from "./heartbeats.ts";
 import { deviceFactsOf, imagesOf } from "./job-images.ts";
+import { gateOwner } from "./decisions/node-gate.ts";
 import { RESERVED_AFTER_MS } from "./decisions/reservation.ts";
 import { priorityOf } from "./decisions/priorities.ts";
 import type { KernelTables } from "./kernel-tables.ts";
+import type { NodeGates } from "./node-gates.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
 import type { SharingSnapshots } from "./sharing-snapshots.ts";
 import type { Transitions } from "./transitions.ts";
@@ -42,6 +44,7 @@ export class PlacementSnapshots {
   readonly #transitions: Pick<Transitions, "vacancies">;
   readonly #heartbeats: Pick<Heartbeats, "hasDisk">;
   readonly #sharing: Pick<SharingSnapshots, "read" | "running" | "forget" | "keptWorkers">;
+  readonly #gates: Pick<NodeGates, "read">;
   readonly #changed: ChangedRows<keyof typeof WATCHED>;
   readonly #node;
   readonly #worker;
@@ -60,7 +63,9 @@ export class PlacementSnapshots {
     transitions: Pick<Transitions, "vacancies">,
     heartbeats: Pick<Heartbeats, "hasDisk">,
     sharing: Pick<SharingSnapshots, "read" | "running" | "forget" | "keptWorkers">,
+    gates: Pick<NodeGates, "read">,
   ) {
+    this.#gates = gates;
     this.#db = db;
     this.#tables = tables;
     this.#sharing = sharing;
@@ -102,14 +107,16 @@ export class PlacementSnapshots {
     const isLong = queued.some(
       ({ size, waitingSince = now }) => size > 1 && now - waitingSince >= RESERVED_AFTER_MS,
     );
-    if (sharing === undefined && !isLong) this.#sharing.forget();
+    const fleet = this.#fleetOf(this.#nodes!, this.#workers);
+    const isWatched = isLong || fleet.nodes.some(({ gate }) => gateOwner(gate) !== null);
+    if (sharing === undefined && !isWatched) this.#sharing.forget();
     return {
-      ...(isLong
+      ...(isWatched
         ? { backfill: { now, running: sharing?.running ?? this.#sharing.running() } }
         : {}),
       gangs: [...queued, ...this.#further()],
       vacancies: this.#vacancies(),
-      ...this.#fleetOf(this.#nodes!, this.#workers),
+      ...fleet,
       sharing,
     };
   }
@@ -141,6 +148,7 @@ export class PlacementSnapshots {
     const freePorts = bridges.freePorts(rows);
     const gatewayPorts = bridges.gatewayPorts(rows);
     const keptFor = this.#sharing.keptWorkers();
+    const gates = this.#gates.read();
     const all = [...workers.values()];
     return {
       nodes: kept.map(({ row, ...size }) => ({
@@ -152,6 +160,7 @@ export class PlacementSnapshots {
         freePorts: freePorts.get(row.id) ?? 0,
         gatewayPorts: gatewayPorts.get(row.id) ?? 0,
         agentProtocol: agentProtocolOf(row),
+        ...(gates.has(row.id) ? { gate: gates.get(row.id)! } : {}),
       })),
       workers:
         keptFor.size === 0
@@ -239,10 +248,23 @@ export class PlacementSnapshots {
       ...partOf(workload, job),
       runsMs: job.time_limit_ms === null ? null : Math.max(0, job.time_limit_ms - job.ran_ms),
       ...{ project: job.project_id, priority: priorityOf(workload.jobClass, before) },
+      ...(job.pool === null ? {} : { pool: job.pool }),
       agentProtocol: protocolOf(workload.agentProtocol(job), workersEach),
       hubBytes: hub === null ? null : Math.min(hub.bytes, largestBytes),
       ...(workload.hasSeveralGangs ? { before } : {}),
       ...(isFurther ? {} : { waitingSince: job.state_since }),
+    };
+  }
+
+  /** By which a job that runs is let in on another node. */
+  #entryOf(job: JobRow): Pick<Vacancy, "project" | "priority" | "runsMs" | "pool" | "before"> {
+    const { hasSeveralGangs, jobClass } = this.#tables.workloads.of(job);
+    const { expires_at: end, project_id: project, pool } = job;
+    return {
+      ...{ project, priority: priorityOf(jobClass, 0) },
+      ...(end === null ? {} : { runsMs: Math.max(0, end - this.#tables.clock.now()) }),
+      ...(pool === null ? {} : { pool }),
+      ...(hasSeveralGangs ? { before: 0 } : {}),
     };
   }
 
@@ -271,6 +293,7 @@ export class PlacementSnapshots {
       const workersEach = workloads.of(job).workersEach(job);
       return this.#transitions.vacancies(jobId).map(({ member, spending }) => ({
         ...placementDemandOf({ ...job, ...spending }),
+        ...this.#entryOf(job),
         ...partOf(workloads.of(job), job),
         agentProtocol: protocolOf(workloads.of(job).agentProtocol(job), workersEach),
         ...{ job: jobId, member: member.id, home, hasPort: attempt.bridge_port !== null },

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { GroupCommit } from "../db/group-commit.ts";
 import { shapeOf } from "./decisions/gang-shapes.ts";
+import { GateClasses } from "./decisions/gate-classes.ts";
 import type { Snapshot } from "./decisions/placement.ts";
 import { lastingFleet, whyNeverStarting } from "./decisions/why-never-starting.ts";
 import type { KernelTables } from "./kernel-tables.ts";
@@ -33,12 +34,13 @@ export class ProspectReview {
     if (capacity === this.#reviewed) return;
     this.#reviewed = capacity;
     const { jobs, warnings, workloads } = this.#tables;
+    const gates = new GateClasses(fleet.nodes);
     const byShape = new Map<string, string | null>();
     const changed: { job: string; why: string | null }[] = [];
     for (const job of jobs.queued()) {
       if (!workloads.has(job.kind)) continue;
       const gang = this.#snapshots.gangOf(job, fleet);
-      const shape = shapeOf(gang);
+      const shape = shapeOf(gang) + gates.classOf(gang);
       if (!byShape.has(shape)) {
         byShape.set(shape, whyNeverStarting(fleet, gang));
         await setImmediate();

@@ -1,5 +1,7 @@
 import type { Clock } from "./clock.ts";
 import { shapeOf } from "./decisions/gang-shapes.ts";
+import { GateClasses } from "./decisions/gate-classes.ts";
+import type { WaitingGang } from "./decisions/placement-facts.ts";
 import type { Snapshot } from "./decisions/placement.ts";
 import {
   lastingFleet,
@@ -17,7 +19,13 @@ const AGE_MS = 10_000;
 
 type Fleet = Pick<Snapshot, "nodes" | "workers">;
 /** @property starting shapes of jobs that could start on the fleet @property within shapes with the limits that they don't pass alone */
-type Known = { at: number; fleet: Fleet; starting: Set<string>; within: Set<string> };
+type Known = {
+  at: number;
+  fleet: Fleet;
+  gates: GateClasses;
+  starting: Set<string>;
+  within: Set<string>;
+};
 
 /** Whether a new job can start at all, as the fleet and the limits are today. */
 export class Prospects {
@@ -43,13 +51,13 @@ export class Prospects {
   judge(job: JobRow): string | null {
     if (this.#shares.isSet) this.#requireWithinLimits(job);
     const known = this.#known();
-    const shape = shapeOf(this.#snapshots.gangOf(job, known.fleet));
-    if (known.starting.has(shape)) return null;
+    const shapeIn = (one: WaitingGang) => shapeOf(one) + known.gates.classOf(one);
+    if (known.starting.has(shapeIn(this.#snapshots.gangOf(job, known.fleet)))) return null;
     // What could not start may do so with a node that has joined since.
     const fleet = lastingFleet(this.#snapshots.fleet());
     const gang = this.#snapshots.gangOf(job, fleet);
     const why = whyNeverStarting(fleet, gang);
-    if (why === null) known.starting.add(shapeOf(gang));
+    if (why === null) known.starting.add(shapeIn(gang));
     return why;
   }
 
@@ -58,7 +66,8 @@ export class Prospects {
     const limiting = limitingShares(shares, job.project_id);
     if (limiting.length === 0) return;
     const known = this.#known();
-    const shape = shapeOf(this.#snapshots.gangOf(job, known.fleet));
+    const like = this.#snapshots.gangOf(job, known.fleet);
+    const shape = shapeOf(like) + known.gates.classOf(like);
     const key = JSON.stringify([shape, limiting.map(({ id, limit }) => [id, limit])]);
     if (known.within.has(key)) return;
     const fleet = this.#snapshots.fleet();
@@ -74,8 +83,11 @@ export class Prospects {
 
   #known(): Known {
     const at = this.#clock.now();
-    if (this.#last === null || Math.abs(at - this.#last.at) > AGE_MS)
-      this.#last = { at, fleet: this.#snapshots.fleet(), starting: new Set(), within: new Set() };
+    if (this.#last === null || Math.abs(at - this.#last.at) > AGE_MS) {
+      const fleet = this.#snapshots.fleet();
+      const gates = new GateClasses(lastingFleet(fleet).nodes);
+      this.#last = { at, fleet, gates, starting: new Set(), within: new Set() };
+    }
     return this.#last;
   }
 }

@@ -53,6 +53,8 @@ export type JobRow = {
   model_bytes: number;
   avoid_nodes: string;
   waiting_for: string | null;
+  /** Id of the pool that it names; null: any that lets it in. */
+  pool: string | null;
   /** Place in line, as `sequence`, of a job that was held for others; null: its sequence is its place. */
   line: number | null;
   /** Gangs that a running job wants beside those that it has, and that have no worker yet. */

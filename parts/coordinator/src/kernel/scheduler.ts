@@ -39,6 +39,7 @@ export class Scheduler {
   readonly #parts: SchedulerParts;
   readonly #rounds = new SharedRun();
   readonly #notes: WaitingNotes;
+  #gateChanges = 0;
 
   constructor(parts: SchedulerParts) {
     this.#parts = parts;
@@ -66,6 +67,7 @@ export class Scheduler {
   }
 
   async cycle(): Promise<void> {
+    this.#gateChanges = this.#parts.tables.placementSignal.gateChanges;
     const { placements, replacements, preemptions, waiting } = await runInSlices(
       planInSteps(this.#parts.snapshots.read()),
     );
@@ -79,10 +81,15 @@ export class Scheduler {
     await this.#notes.take(waiting);
   }
 
+  /** Whose nodes are has changed since the plan was made: the next one, which is asked for already, knows it. */
+  #isOvertaken(): boolean {
+    return this.#parts.tables.placementSignal.gateChanges !== this.#gateChanges;
+  }
+
   async #bind(placement: Placement): Promise<void> {
     const { commit, placements, tables, transitions } = this.#parts;
     try {
-      await commit.run(() => placements.apply(placement));
+      await commit.run(() => this.#isOvertaken() || placements.apply(placement));
     } catch (error) {
       if (!(error instanceof BindFailed)) throw error;
       // As with a replacement: a job that runs is held by nothing.
@@ -99,7 +106,7 @@ export class Scheduler {
   async #preempt(preemption: Preemption): Promise<void> {
     const { commit, preemptions } = this.#parts;
     try {
-      await commit.run(() => preemptions.apply(preemption));
+      await commit.run(() => this.#isOvertaken() || preemptions.apply(preemption));
     } catch (error) {
       // Whoever was to make way did so by itself: what it left is planned anew.
       if (!(error instanceof BindFailed)) throw error;
@@ -109,7 +116,7 @@ export class Scheduler {
   async #replace(replacement: Replacement): Promise<void> {
     const { commit, replacements } = this.#parts;
     try {
-      await commit.run(() => replacements.apply(replacement));
+      await commit.run(() => this.#isOvertaken() || replacements.apply(replacement));
     } catch (error) {
       // Whatever took the worker or the node away asks for a cycle itself: planning the same again at once would never end.
       if (!(error instanceof BindFailed)) throw error;

@@ -42,7 +42,7 @@ export class StoredTasks {
       ...{ estimatedMemoryMb: row.estimated_memory_mb, timeLimitMs: row.time_limit_ms },
       ...{ image, images: imagesOf(row) ?? [memberImageOf(image)] },
       ...{ numRounds: row.num_rounds, firstRound: row.first_round, minClients: row.min_clients },
-      resumable: row.resumable === 1,
+      ...{ resumable: row.resumable === 1, pool: row.pool },
       warnings: JSON.parse(row.warnings) as string[],
       shardUncompressedBytes: JSON.parse(row.shard_uncompressed_bytes) as number[],
     };

@@ -8,10 +8,12 @@ import {
   DependencyFailed,
   IdempotencyConflict,
   IdempotencyGone,
+  PoolUnknown,
   WorkspaceBusy,
 } from "./errors.ts";
 import { storedKind } from "./decisions/stored-kind.ts";
 import { newId } from "./ids.ts";
+import type { PoolTable } from "./pool-table.ts";
 import type { Prospects } from "./prospects.ts";
 import { neverStarts } from "./warning-table.ts";
 import type { KernelTables } from "./kernel-tables.ts";
@@ -25,13 +27,16 @@ export class Submissions {
   readonly #tables: KernelTables;
   readonly #transitions: Transitions;
   readonly #prospects: Pick<Prospects, "judge">;
+  readonly #pools: Pick<PoolTable, "find">;
 
   constructor(
     db: WriteHandle,
     tables: KernelTables,
     transitions: Transitions,
     prospects: Pick<Prospects, "judge">,
+    pools: Pick<PoolTable, "find">,
   ) {
+    this.#pools = pools;
     this.#prepared = new Prepared(db);
     this.#tables = tables;
     this.#transitions = transitions;
@@ -49,7 +54,7 @@ export class Submissions {
   /**
    * Inside a transaction. Born ACCEPTED, it leaves that state before the transaction ends.
    * @returns the job's id, an earlier one when the idempotency key names it
-   * @throws WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, ShareLimitExceeded
+   * @throws WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, PoolUnknown, ShareLimitExceeded
    */
   insert(task: AcceptedTask): string {
     const { clock, meta, records, jobs, order, warnings } = this.#tables;
@@ -74,8 +79,9 @@ export class Submissions {
     const verdict = judgeOrder(awaited);
     if (verdict.kind === "broken") throw new DependencyFailed(verdict.message);
 
+    const pool = this.#poolOf(task);
     const now = clock.now();
-    this.#insertJob(id, meta.next("job-sequence"), task, now);
+    this.#insertJob(id, meta.next("job-sequence"), { ...task, pool }, now);
     this.#insertInputs(id, task);
     order.add(id, awaited);
     if (task.idempotency !== null)
@@ -123,6 +129,16 @@ export class Submissions {
     return this.#living.get(bucket, outputRoot) ?? null;
   }
 
+  /** @returns its id; null where the task names none @throws PoolUnknown */
+  #poolOf({ pool: named = null, projectId }: AcceptedTask): string | null {
+    if (named === null) return null;
+    const pool = this.#pools.find(named);
+    // One that another project lends is told to nobody else.
+    if (pool === null || (pool.project !== null && pool.project !== projectId))
+      throw new PoolUnknown(named);
+    return pool.id;
+  }
+
   /** @throws AwaitedJobMissing */
   #awaitedBy({ after = [], projectId }: AcceptedTask): AwaitedJob[] {
     return mergeOrder(after).map(({ job: id, when }) => {
@@ -138,10 +154,10 @@ export class Submissions {
     this.#prepared.run(
       `INSERT INTO jobs (id, kind, spec, sequence, project_id, user_id, name, slug, bucket, output_root, state, version, desired, state_since,
            selection, only_mine, estimated_memory_mb, time_limit_ms, model_bytes, image, images, num_rounds, first_round, min_clients, resumable, warnings, shard_count,
-           shard_uncompressed_bytes, audit_op, audit_index, audit_leaf, created_at)
+           shard_uncompressed_bytes, pool, audit_op, audit_index, audit_leaf, created_at)
          VALUES (@id, @kind, @spec, @sequence, @projectId, @userId, @name, @slug, @bucket, @outputRoot, 'ACCEPTED', 1, 'run', @now,
            @selection, @onlyMine, @estimatedMemoryMb, @timeLimitMs, @modelBytes, @image, @images, @numRounds, @firstRound, @minClients, @resumable, @warnings, @shards,
-           @shardBytes, @op, @index, @leafHash, @now)`,
+           @shardBytes, @pool, @op, @index, @leafHash, @now)`,
       {
         ...{ kind, spec },
         ...{
@@ -158,7 +174,7 @@ export class Submissions {
           outputRoot: task.outputRoot,
           estimatedMemoryMb: task.estimatedMemoryMb,
         },
-        timeLimitMs: task.timeLimitMs,
+        ...{ timeLimitMs: task.timeLimitMs, pool: task.pool ?? null },
         modelBytes: task.inputs.reduce(
           (bytes, { kind, sizeBytes }) => bytes + (kind === "model" ? sizeBytes : 0),
           0,

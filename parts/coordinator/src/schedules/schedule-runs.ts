@@ -135,7 +135,9 @@ export class ScheduleRuns implements AsyncDisposable {
     const bucket = findBucketOfProject(deps.read, projectId);
     if (bucket?.isMade !== true)
       throw new ApiError("bucket_missing", "the project has no bucket yet");
-    return await deps.validate(deps, bucket.name, JSON.parse(task!) as SubmitTaskBody);
+    const body = JSON.parse(task!) as SubmitTaskBody;
+    const { pool = null } = body;
+    return { ...(await deps.validate(deps, bucket.name, body)), pool };
   }
 
   /** What was missed while the appliance was away is this one run: the next time counts from now. */

@@ -23,7 +23,7 @@ export type SubmissionDeps = ValidationDeps & {
 
 /**
  * Validate in the bucket → gate, and beside it what was validated is made durable, which nobody sees → the kernel's transaction.
- * @throws ApiError, WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, AuditUnavailable
+ * @throws ApiError, WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, PoolUnknown, AuditUnavailable
  */
 export async function submitTask(
   deps: SubmissionDeps,
@@ -34,8 +34,9 @@ export async function submitTask(
   audit: OperationRunner,
 ): Promise<JobView> {
   const validated = () => deps.validate(deps, bucket, body);
-  const { after } = body;
-  return await acceptTask(deps, owner, { validated, asked: body, after, idempotencyKey }, audit);
+  const { after, pool } = body;
+  const what = { validated, asked: body, after, pool, idempotencyKey };
+  return await acceptTask(deps, owner, what, audit);
 }
 
 /** @property asked what was sent: the same key with another is a conflict */
@@ -43,6 +44,8 @@ export type Accepting = {
   validated: () => Promise<ValidatedTask>;
   asked: object;
   after?: SubmitTaskBody["after"];
+  /** Absent: as the task that was validated has it; null: none. */
+  pool?: string | null | undefined;
   /** The schedule whose run it is. */
   schedule?: string;
   idempotencyKey: string | null;
@@ -52,7 +55,7 @@ export type Accepting = {
 export async function acceptTask(
   deps: Pick<SubmissionDeps, "kernel" | "volume">,
   owner: { userId: string; projectId: string },
-  { validated, asked, after = [], schedule, idempotencyKey }: Accepting,
+  { validated, asked, after = [], pool: named, schedule, idempotencyKey }: Accepting,
   audit: OperationRunner,
 ): Promise<JobView> {
   const idempotency =
@@ -71,6 +74,7 @@ export async function acceptTask(
   }
   requireOrder(deps.kernel, after);
   const { hasKeyInScript, ...task } = await validated();
+  const pool = named === undefined ? (task.pool ?? null) : named;
   const { bucket } = task;
   const busy = deps.kernel.livingJobOf(bucket, task.outputRoot);
   if (busy !== null)
@@ -90,6 +94,7 @@ export async function acceptTask(
         key_in_script: hasKeyInScript,
         ...(after.length === 0 ? {} : { after: after.length }),
         ...(schedule === undefined ? {} : { schedule }),
+        ...(pool === null ? {} : { pool }),
         ...(modelSha256 === null ? {} : { model_sha256: modelSha256 }),
       },
       pii: { "task-name": task.name, path: `${bucket}/${task.outputRoot}` },
@@ -102,6 +107,7 @@ export async function acceptTask(
         userId,
         projectId,
         after,
+        pool,
         audit: operation.proof,
         idempotency,
       });

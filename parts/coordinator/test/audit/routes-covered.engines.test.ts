@@ -121,6 +121,18 @@ const scheduled = () =>
     task: { ...goodBody(`${CANARY}-h`), name: CANARY },
   });
 
+const pooled = (name: string) => asPerson("POST", "/api/pools", { name, kind: "shared" });
+
+/** The nodes of a pool that has none. */
+async function closed(name: string) {
+  const { body } = await pooled(name);
+  const times = {
+    from: "2026-12-01T00:00Z",
+    until: new Date(Date.now() + 86_400_000).toISOString(),
+  };
+  return await asPerson("POST", "/api/calendar", { pool: body["id"], ...times, reason: CANARY });
+}
+
 /** How each route is driven to the end that its declaration is about; the status that it then answers. */
 const DRIVES: Record<string, () => Promise<number>> = {
   "POST /api/tasks": async () => (await submitted(`${CANARY}-a`)).status,
@@ -149,6 +161,24 @@ const DRIVES: Record<string, () => Promise<number>> = {
   "DELETE /api/schedules/{id}": async () => {
     const { id } = (await scheduled()).body;
     return (await call("DELETE", `/api/schedules/${id}`)).status;
+  },
+  "POST /api/pools": async () => (await pooled("one")).status,
+  "PUT /api/pools/{id}": async () => {
+    const { id } = (await pooled("two")).body;
+    return (await asPerson("PUT", `/api/pools/${id}`, { mostRunMinutes: 5 })).status;
+  },
+  "DELETE /api/pools/{id}": async () => {
+    const { id } = (await pooled("three")).body;
+    return (await asPerson("DELETE", `/api/pools/${id}`)).status;
+  },
+  "POST /api/calendar": async () => (await closed("four")).status,
+  "PUT /api/calendar/{id}": async () => {
+    const { id } = (await closed("five")).body;
+    return (await asPerson("PUT", `/api/calendar/${id}`, { reason: CANARY })).status;
+  },
+  "DELETE /api/calendar/{id}": async () => {
+    const { id } = (await closed("six")).body;
+    return (await asPerson("DELETE", `/api/calendar/${id}`)).status;
   },
   // A share of weight 1 that says nothing more is none.
   "PUT /api/shares/{id}": async () =>
@@ -381,7 +411,7 @@ const DRIVES: Record<string, () => Promise<number>> = {
   },
 };
 const ENDS: Record<string, number> = {
-  "POST /api/schedules": 201,
+  ...{ "POST /api/schedules": 201, "POST /api/pools": 201, "POST /api/calendar": 201 },
   ...{ "POST /api/tasks": 201, "POST /api/tasks/{id}/resubmit": 201 },
   "POST /api/tasks/{id}/variants": 201,
   ...{ "POST /api/keys": 201, "POST /api/projects": 201, "POST /api/inference/jobs": 201 },

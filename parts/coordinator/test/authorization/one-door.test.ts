@@ -236,13 +236,14 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "which members share a node with their server",
     texts: ["node_id !== home", "member.node_id === home", "home === member.node_id"],
   },
+  "kernel/pool-table.ts": { why: "the node that leaves a pool", texts: [BY_NODE] },
   "kernel/replace-member.ts": {
     why: "whether a member shares a node with its server",
     texts: ["home === nodeId"],
   },
   "kernel/submit.ts": {
-    why: "an idempotency key is unique in its project; a job waits for jobs of its own project alone",
-    texts: ["SQL project_id = ?", "job?.project_id !== projectId"],
+    why: "an idempotency key is unique in its project; a job waits for jobs, and names a pool, of its own project alone",
+    texts: ["SQL project_id = ?", "pool.project !== projectId", "job?.project_id !== projectId"],
   },
   "http/routes/tasks.ts": {
     why: "a job waits for jobs of its own project alone; it refuses more, and lets nothing through",

@@ -34,6 +34,9 @@ import { Runbooks } from "../../src/use/runbooks.ts";
 import { UseCurves } from "../../src/use/use-curves.ts";
 import { VolumeSync } from "../../src/storage/volume-sync.ts";
 import { PlacementSignal } from "../../src/kernel/placement-signal.ts";
+import { CalendarTable } from "../../src/kernel/calendar-table.ts";
+import { PoolTable } from "../../src/kernel/pool-table.ts";
+import { poolParts } from "../../src/pools/pool-parts.ts";
 import { ShareTable } from "../../src/kernel/share-table.ts";
 import { ShareChanges } from "../../src/shares/share-changes.ts";
 import { FakeKernel } from "./fake-kernel.ts";
@@ -136,6 +139,14 @@ export async function makeTestApp(
   const { read } = database;
   const shares = new ShareTable(database.write, { now, monotonic: now }, new PlacementSignal());
   const shareChanges = new ShareChanges(commit, shares);
+  const signal = new PlacementSignal();
+  const steady = { now, monotonic: now };
+  const pools = poolParts({
+    ...{ read, commit, now, workers: () => kernel.workersStats().workers },
+    pools: new PoolTable(database.write, steady, signal),
+    calendar: new CalendarTable(database.write, signal),
+    watch: { affected: () => 0 },
+  });
   const identity =
     signIn?.({
       ...{ read, commit, gate: audit.gate, record: audit.record },
@@ -181,7 +192,7 @@ export async function makeTestApp(
       placed: () => null,
       startOf: async () => null,
     },
-    ...{ shares, shareChanges },
+    ...{ ...pools, shares, shareChanges },
     useCurves: new UseCurves(read, { range: async () => [] }, now),
     hostHistory: new HostHistory({ range: async () => [] }, () => null, now),
     runbooks: new Runbooks(null),

@@ -224,6 +224,29 @@ t.test(
     t.match(told(), "It made way for project lung.", "whoever is in it may know");
     await afterMoreLooks();
     t.equal(server.mails.length, 4, "once");
+
+    const needed = (id: string, state: string, ...texts: string[]) => {
+      job(id);
+      db.prepare("UPDATE jobs SET state = ? WHERE id = ?").run(state, id);
+      for (const text of texts)
+        db.prepare("INSERT INTO calendar_news (job_id, text, noted_at) VALUES (?, ?, 1)").run(
+          id,
+          text,
+        );
+    };
+    needed("gone", "QUEUED", "node-a goes into maintenance");
+    needed(
+      "moved",
+      "RUNNING",
+      "node-a goes into maintenance from 1",
+      "node-a goes into maintenance from 2",
+    );
+    t.ok(await until(async () => server.mails.length === 5, 120_000));
+    t.match(told(), "Subject: [site-a] Job digits: its node is needed");
+    t.match(told(), "node-a goes into maintenance from 2.", "the last that was said of it");
+    await afterMoreLooks();
+    t.equal(server.mails.length, 5, "once, and nothing of what does not run there");
+    t.equal(db.prepare("SELECT count(*) FROM calendar_news").pluck().get(), 0);
     await running[Symbol.asyncDispose]();
   },
 );

@@ -154,6 +154,8 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "admin.identity.connection": as("entity", "Update"),
   "admin.monitoring": as("entity", "Update"),
   "admin.shares": as("entity", "Update"),
+  "admin.pools": as("entity", "Update"),
+  "admin.calendar": as("entity", "Update"),
   "admin.outbound": as("entity", "Update"),
   "admin.config": as("entity", "Update"),
   "admin.rename": as("entity", "Update"),

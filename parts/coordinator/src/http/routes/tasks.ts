@@ -138,13 +138,13 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
     async (request, reply) => {
       const { id } = request.params;
       const { task, owner } = await earlierTask(request, id);
-      const { after } = request.body;
+      const { after, pool = task.pool ?? null } = request.body;
       await requireReadable(request, after, owner.projectId);
       const job = await acceptTask(
         ...([deps, owner] as const),
         {
           validated: () => validateVariant(deps, task, request.body),
-          after,
+          ...{ after, pool },
           asked: { variantOf: id, ...request.body },
           idempotencyKey: idempotencyKey(request.headers["idempotency-key"]),
         },

@@ -29,6 +29,7 @@ export type PersonalPart =
   | "job"
   | "job-cancelled"
   | "schedule"
+  | "calendar-entry"
   | "worker-held"
   | "job-mail"
   | "mail-of-every-job";
@@ -223,6 +224,16 @@ export const PERSONAL_COLUMNS: readonly PersonalColumn[] = [
     select:
       "SELECT id, name, project_id AS project, cron, time_zone AS timeZone, created_at AS createdAt FROM schedules WHERE user_id = @userId ORDER BY created_at, id",
     forget: { sql: "DELETE FROM schedules WHERE user_id = @userId" },
+  },
+  {
+    column: "calendar.made_by",
+    part: "calendar-entry",
+    select:
+      "SELECT id, project_id AS project, reason, from_at AS beginsAt, until_at AS endsAt, created_at AS createdAt FROM calendar WHERE made_by = @userId ORDER BY created_at, id",
+    forget: {
+      sql: "UPDATE calendar SET made_by = NULL WHERE made_by = @userId",
+      stays: "The entry is the appliance's: its nodes stay closed.",
+    },
   },
   {
     column: "holdings.user_id",

@@ -4,6 +4,7 @@
  */
 import type { RunningGang, WaitingGang } from "./placement-facts.ts";
 import { shapeOf } from "./gang-shapes.ts";
+import { nodesAt, nodesUnclosed, openingsAfter } from "./node-gate.ts";
 import { PlacementFleet } from "./placement-fleet.ts";
 import { amountsOf, ShareLedger } from "./shares.ts";
 import { findWithinLimits } from "./within-limits.ts";
@@ -40,7 +41,12 @@ export function* expectedStarts(
     }));
     const { sharing } = snapshot;
     const { placements, preemptions } = yield* planInSteps({
-      ...{ gangs, nodes: snapshot.nodes, workers, backfill: { now: at, running: held } },
+      ...{
+        gangs,
+        nodes: nodesAt(snapshot.nodes, at),
+        workers,
+        backfill: { now: at, running: held },
+      },
       ...(sharing === undefined
         ? {}
         : {
@@ -71,6 +77,7 @@ export function* expectedStarts(
     }
     gangs = gangs.filter((gang) => !begun.has(gang));
     const ends = held.flatMap(({ endsAt }) => (endsAt === null ? [] : [endsAt]));
+    ends.push(...openingsAfter(snapshot.nodes, at));
     // Those that let go already are gone soon, whatever they stated.
     if (
       moment === 0 &&
@@ -84,13 +91,13 @@ export function* expectedStarts(
     at = next;
   }
   const empty = snapshot.workers.map((worker) => ({ ...worker, isFree: true, keptFor: null }));
-  const fleet = new PlacementFleet(snapshot.nodes, empty, gangs);
+  const fleet = new PlacementFleet(nodesUnclosed(snapshot.nodes), empty, gangs);
   // Nobody holds anything: what binds now binds always.
   const ledger = new ShareLedger(snapshot.sharing?.shares ?? [], amountsOf(snapshot.workers));
   const fits = new Map<string, boolean>();
   const later = knowsNoEnd ? "no-end-stated" : "far-off";
   for (const gang of gangs) {
-    const shape = shapeOf(gang);
+    const shape = shapeOf(gang) + fleet.gateClass(gang);
     const key = `${gang.project} ${shape}`;
     let mayFit = fits.get(key);
     if (mayFit === undefined) {

@@ -2,6 +2,7 @@
 import type { DeviceFacts } from "@resontech/contracts/image-needs";
 import type { WorkerSelection } from "../accepted-task.ts";
 import type { MemberImage } from "./member-image.ts";
+import type { NodeGate } from "./gate-facts.ts";
 import type { MemberAsk, NodeSize } from "./resources.ts";
 
 export type WaitingGang = {
@@ -32,6 +33,8 @@ export type WaitingGang = {
   images: readonly Pick<MemberImage, "needs">[] | null;
   /** How long it runs at most, in milliseconds; null: its job states nothing. */
   runsMs: number | null;
+  /** The pool that its job names; absent: any that lets it in. */
+  pool?: string | null;
   /** Since when, in milliseconds; absent: it has no place that could be kept. */
   waitingSince?: number;
   /** The oldest version of the agent protocol that will do. */
@@ -51,12 +54,13 @@ export type Vacancy = Omit<
   | "priority"
   | "runsMs"
   | "waitingSince"
-> & {
-  member: string;
-  home: string;
-  /** The attempt has its port for other nodes already. */
-  hasPort: boolean;
-};
+> &
+  Partial<Pick<WaitingGang, "project" | "priority" | "runsMs" | "before">> & {
+    member: string;
+    home: string;
+    /** The attempt has its port for other nodes already. */
+    hasPort: boolean;
+  };
 export type PlacementNode = {
   id: string;
   ownerId: string | null;
@@ -74,6 +78,8 @@ export type PlacementNode = {
   size?: NodeSize;
   /** The version that its agent and the coordinator speak. */
   agentProtocol: number;
+  /** Absent: it lets everybody in at any time. */
+  gate?: NodeGate;
 };
 export type PlacementWorker = {
   id: string;

@@ -1,10 +1,13 @@
 /** The fleet while a plan is made: what is taken of it so far, and what a gang would find. A working copy of one cycle. */
 import { choose, type Chosen, hasPort, type Homes, rankOf } from "./choose-workers.ts";
 import { compareIds } from "./compare-ids.ts";
+import { GateClasses } from "./gate-classes.ts";
 import { shapeOf } from "./gang-shapes.ts";
 import { type Bundle, bundleCounts, bundlesOf, membersOfGang } from "./member-bundles.ts";
 import { type NodeBucket, NodeBuckets, type NodeCell } from "./node-buckets.ts";
 import { modelsInOrder } from "./narrowed-gang.ts";
+import type { NodeGate } from "./gate-facts.ts";
+import { gateOwner } from "./node-gate.ts";
 import type { PlacementNode, PlacementWorker, Vacancy, WaitingGang } from "./placement-facts.ts";
 import type { Reservation } from "./reservation.ts";
 import { whyNeverNow } from "./worker-filter.ts";
@@ -33,9 +36,11 @@ type Fits = readonly (string | null)[];
 type Cell = NodeCell & { workers: number[] };
 
 export class PlacementFleet {
+  readonly nodes: readonly PlacementNode[];
   readonly #workers: readonly PlacementWorker[];
   readonly #nodes: ReadonlyMap<string, PlacementNode>;
   readonly #kinds: WorkerKinds;
+  readonly #gates: GateClasses;
   /** Amounts of memory that hubs ask for, in rising order. */
   readonly #rooms: readonly number[];
   readonly #cells = new Map<string, Cell>();
@@ -59,8 +64,10 @@ export class PlacementFleet {
     workers: readonly PlacementWorker[],
     gangs: Iterable<Pick<WaitingGang, "hubBytes" | "estimatedMemoryMb" | "asks">>,
   ) {
+    this.nodes = nodes;
     this.#workers = workers;
     this.#nodes = new Map(nodes.map((node) => [node.id, node]));
+    this.#gates = new GateClasses(nodes);
     this.#ports = new Map(nodes.map(({ id, freePorts }) => [id, freePorts]));
     this.#doors = new Map(nodes.map(({ id, gatewayPorts }) => [id, gatewayPorts]));
     const needs = new Set<number>();
@@ -75,6 +82,22 @@ export class PlacementFleet {
     this.#kinds = new WorkerKinds(workers, this.#nodes, needs, isPartAsked);
     for (const [at, worker] of workers.entries()) this.#shelve(at, worker);
     for (const cell of this.#cells.values()) this.#buckets.file(cell);
+  }
+
+  /** As the end of a key of gangs: those that the gates of the nodes don't tell apart. */
+  gateClass(gang: WaitingGang): string {
+    return this.#gates.classOf(gang);
+  }
+
+  /** Whether some node is its project's own now. */
+  owns(gang: WaitingGang): boolean {
+    return this.#gates.owners.has(gang.project);
+  }
+
+  /** Of the worker's node. */
+  gateOf(worker: string): NodeGate | undefined {
+    const at = this.#at.get(worker);
+    return at === undefined ? undefined : this.#nodes.get(this.#workers[at]!.node)?.gate;
   }
 
   /** Each worker, with the first reason for which the gang can't have it. */
@@ -200,12 +223,20 @@ export class PlacementFleet {
     }
   }
 
-  /** All that would ever serve the gang, whoever has them. */
+  /** All that would ever serve the gang, whoever has them, and may be kept for it. */
   serving(gang: WaitingGang): PlacementWorker[] {
     const serves = this.servesOnceFree(gang);
+    // Nothing of what is another project's is kept for a guest.
+    const isGuest = ({ id }: PlacementWorker) => {
+      const owner = gateOwner(this.gateOf(id));
+      return owner !== null && owner !== gang.project;
+    };
     return this.#workers.filter(
       (worker) =>
-        !this.#taken.has(worker.id) && (worker.keptFor ?? null) === null && serves(worker),
+        !this.#taken.has(worker.id) &&
+        (worker.keptFor ?? null) === null &&
+        serves(worker) &&
+        !isGuest(worker),
     );
   }
 
@@ -353,7 +384,7 @@ export class PlacementFleet {
   }
 
   #fitsOf(gang: WaitingGang): Fits {
-    const shape = shapeOf(gang);
+    const shape = shapeOf(gang) + this.gateClass(gang);
     const known = this.#fits.get(shape);
     if (known !== undefined) return known;
     const fits = this.#kinds.kinds.map(({ worker, node }) => whyNeverNow(gang, worker, node));

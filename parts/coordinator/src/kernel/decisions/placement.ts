@@ -15,9 +15,13 @@ import type {
 import { ofModels } from "./narrowed-gang.ts";
 import { neededWorkers, whyApart } from "./needed-workers.ts";
 import { type FleetCount, PlacementFleet } from "./placement-fleet.ts";
+import { guestsOf } from "./node-gate.ts";
+import { byClassOfOwners } from "./owner-turns.ts";
 import {
   chooseBorrowers,
   chooseLower,
+  compareVictims,
+  fewest,
   type Holder,
   type HolderRow,
   mayGo,
@@ -37,7 +41,7 @@ export type Snapshot = {
   workers: readonly PlacementWorker[];
   /** Absent: nobody was guaranteed anything. */
   sharing?: Sharing;
-  /** Absent: nobody waited so long that workers are reserved. */
+  /** Absent: nobody waited so long that workers are reserved, and no node is anybody's own. */
   backfill?: Pick<Sharing, "now" | "running">;
 };
 export type Sharing = {
@@ -137,6 +141,8 @@ class Cycle {
   readonly #ledger: ShareLedger;
   /** Those that may be made to go, and nobody has asked to. */
   readonly #holders = new Set<Holder>();
+  /** They make way in this plan. */
+  readonly #gone = new Set<RunningGang>();
   readonly #rows = new Map<string, HolderRow>();
   /** Of what runs, the lowest class by project. */
   readonly #lowest = new Map<string, number>();
@@ -187,7 +193,8 @@ class Cycle {
   ): Generator<WaitingGang> {
     const isOver = (gang: WaitingGang) => which === "needed" && this.#isOver(gang);
     if (!this.#ledger.isSet) {
-      for (const gang of inOrderOfArrival(gangs)) if (!isOver(gang)) yield gang;
+      for (const gang of byClassOfOwners(inOrderOfArrival(gangs), this.#fleet.nodes))
+        if (!isOver(gang)) yield gang;
       return;
     }
     const turns = new ShareTurns(gangs, this.#ledger, (gang) => this.#demandOf(gang), isOver);
@@ -211,7 +218,11 @@ class Cycle {
       demandOf: (one) => this.#demandOf(one),
     });
     if (chosen !== null && over === null) this.#place(gang, chosen, amounts);
-    else if (this.#isComing(gang) || this.#reclaim(able, asked, amounts, over !== null))
+    else if (
+      this.#isComing(gang) ||
+      (over === null && this.#takeOwnNodes(able, asked)) ||
+      this.#reclaim(able, asked, amounts, over !== null)
+    )
       this.#why.set(gang, "workers are taken back for it; who has them makes way");
     else if (over !== null) this.#close(gang, limitText(gang, over));
     else if (this.#reserve(asked)) this.#why.set(gang, RESERVES);
@@ -271,13 +282,20 @@ class Cycle {
   }
 
   #classOf(gang: WaitingGang): string {
-    const found = this.#ledger.isSet ? shareClassOf(gang) : shapeOf(gang);
+    const found =
+      (this.#ledger.isSet ? shareClassOf(gang) : shapeOf(gang)) + this.#fleet.gateClass(gang);
     return this.#fleet.mayBackfill(gang) ? `${found} backfills` : found;
+  }
+
+  /** All by which it is given workers of this fleet. */
+  #shapeOf(gang: WaitingGang): string {
+    return shapeOf(gang) + this.#fleet.gateClass(gang);
   }
 
   /** Its shape, and whether it may have what is reserved. */
   #foundBy(gang: WaitingGang): string {
-    return this.#fleet.mayBackfill(gang) ? `${shapeOf(gang)} backfills` : shapeOf(gang);
+    const shape = this.#shapeOf(gang);
+    return this.#fleet.mayBackfill(gang) ? `${shape} backfills` : shape;
   }
 
   #close(gang: WaitingGang, why: string | null): void {
@@ -309,6 +327,18 @@ class Cycle {
     this.#fleet.withhold(kept.map(({ id }) => id));
     this.#ledger.hold(gang.project, amountsOf(kept));
     return true;
+  }
+
+  /** Nodes are its project's own, and guests hold them. */
+  #takeOwnNodes(gang: WaitingGang, within: WaitingGang): boolean {
+    if (this.#backfill === undefined || gang.isFurther || !this.#fleet.owns(gang)) return false;
+    const gateOf = (worker: string) => this.#fleet.gateOf(worker);
+    const guests = guestsOf(gang.project, this.#backfill.running, gateOf);
+    const staying = guests.filter((guest) => !this.#gone.has(guest));
+    if (staying.length === 0) return false;
+    const { fitsWith } = this.#fitting(gang, within);
+    const victims = fewest(staying.toSorted(compareVictims), fitsWith);
+    return victims !== null && this.#makeWay(gang, within, { reason: "guarantee", victims });
   }
 
   /**
@@ -344,7 +374,7 @@ class Cycle {
       (victims) =>
         this.#ledger.limitOver(gang.project, amounts, freed(victims)) === null && fitsWith(victims),
     );
-    return reclaim !== null && this.#takeBack(gang, gang, reclaim);
+    return reclaim !== null && this.#makeWay(gang, gang, reclaim);
   }
 
   #takeFromBorrowers(gang: WaitingGang, asked: WaitingGang): boolean {
@@ -362,7 +392,7 @@ class Cycle {
           }),
         ),
     });
-    return reclaim !== null && this.#takeBack(gang, asked, reclaim);
+    return reclaim !== null && this.#makeWay(gang, asked, reclaim);
   }
 
   /** How the gang would find its workers of the asked models, if others made way. */
@@ -388,19 +418,19 @@ class Cycle {
     };
   }
 
-  #takeBack(gang: WaitingGang, asked: WaitingGang, { reason, victims }: Reclaim): boolean {
+  #makeWay(gang: WaitingGang, asked: WaitingGang, { reason, victims }: Reclaim): boolean {
     const ledger = this.#ledger;
     const { workers } = this.#fleet.choose(asked, this.#fitting(gang, asked).withFreed(victims))!;
     const ids = workers.map(({ id }) => id);
     this.#fleet.withhold(ids);
-    const gone = new Set(victims);
+    for (const victim of victims) this.#gone.add(victim);
     for (const holder of this.#holders)
-      if (gone.has(holder.gang)) {
-        const { project, amounts } = holder.row;
-        this.#holders.delete(holder);
-        ledger.release(project, amounts);
-        ledger.leave(project, amounts);
-      }
+      if (this.#gone.has(holder.gang)) this.#holders.delete(holder);
+    for (const { project, workers: held } of victims) {
+      const amounts = amountsOf(held.flatMap((id) => this.#workers.get(id) ?? []));
+      ledger.release(project, amounts);
+      ledger.leave(project, amounts);
+    }
     ledger.hold(gang.project, amountsOf(workers));
     this.preemptions.push({
       ...{ job: gang.job, reason, workers: ids },
@@ -418,7 +448,7 @@ class Cycle {
 
   /** Those that hold workers which would serve it. */
   #holdersFor(gang: WaitingGang): readonly Holder[] {
-    const shape = shapeOf(gang);
+    const shape = this.#shapeOf(gang);
     const known = this.#serving.get(shape);
     if (known?.of === this.#holders.size) return known.holders;
     const holders = known?.holders ?? this.#servingAtAll(gang);
@@ -449,7 +479,7 @@ class Cycle {
 
   /** Workers that it would be given, by model; nothing where none serves it. */
   #demandOf(gang: WaitingGang): Amounts {
-    const shape = shapeOf(gang);
+    const shape = this.#shapeOf(gang);
     let demand = this.#demands.get(shape);
     if (demand === undefined) {
       const { selection, size } = gang;

@@ -161,7 +161,7 @@ function fewestOf(
 }
 
 /** The lowest class first, then who loses least, then the newest. */
-function compareVictims(a: RunningGang, b: RunningGang): number {
+export function compareVictims(a: RunningGang, b: RunningGang): number {
   return (
     a.priority - b.priority ||
     b.committedAt - a.committedAt ||
@@ -170,7 +170,8 @@ function compareVictims(a: RunningGang, b: RunningGang): number {
   );
 }
 
-function fewest(
+/** The fewest in their order that are enough, without those that are to be spared; null where all are not enough. */
+export function fewest(
   candidates: readonly RunningGang[],
   fitsWith: (victims: readonly RunningGang[]) => boolean,
 ): RunningGang[] | null {

@@ -1,6 +1,7 @@
 /** What no wait mends: a gang that would not fit if all were free, or that alone is more than its project may hold. Pure. */
 import { membersOfGang } from "./member-bundles.ts";
 import type { WaitingGang } from "./placement-facts.ts";
+import { nodesUnclosed } from "./node-gate.ts";
 import { PlacementFleet } from "./placement-fleet.ts";
 import { plan, type Snapshot } from "./placement.ts";
 import type { Share } from "./shares.ts";
@@ -15,9 +16,10 @@ export function whyNeverStarting({ nodes, workers }: Fleet, gang: WaitingGang): 
   return workers.length === 0 ? "no node has joined yet" : waiting.why;
 }
 
-/** With nodes that are silent, or whose disk is full, at the moment: they come back. */
+/** With nodes that are silent, or whose disk is full, or which are wanted for something else, at the moment: they come back. */
 export function lastingFleet({ nodes, workers }: Fleet): Fleet {
-  return { nodes: nodes.map((node) => ({ ...node, isReady: true, hasDisk: true })), workers };
+  const lasting = nodesUnclosed(nodes).map((node) => ({ ...node, isReady: true, hasDisk: true }));
+  return { nodes: lasting, workers };
 }
 
 /** A limit that a gang alone would pass, whichever workers it got. */
@@ -32,7 +34,7 @@ export function limitPassedAlone(
   gang: WaitingGang,
   limiting: readonly Share[],
 ): PassedLimit | null {
-  const judged = new PlacementFleet(nodes, workers, [gang]).judge(gang);
+  const judged = new PlacementFleet(nodesUnclosed(nodes), workers, [gang]).judge(gang);
   const models = new Set(
     judged.flatMap(({ worker, never }) => (never === null ? [worker.model] : [])),
   );

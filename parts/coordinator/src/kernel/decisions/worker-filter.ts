@@ -2,6 +2,7 @@
 import { catalogueModel } from "@resontech/contracts/gpu-catalogue";
 import { whyNoImage } from "./member-image.ts";
 import { type MemberAsk, whyTooLittle } from "./resources.ts";
+import { whyNotLetIn } from "./node-gate.ts";
 import type { PlacementNode, PlacementWorker, Vacancy } from "./placement-facts.ts";
 
 const MIB = 1024 ** 2;
@@ -28,6 +29,8 @@ export function whyNeverNow(
   }
   if (gang.onlyMine && node?.ownerId !== null && node?.ownerId !== gang.userId)
     return "of other owners";
+  const shut = whyNotLetIn(gang, node?.gate);
+  if (shut !== null) return shut;
   const unfit = gang.images === null ? null : whyNoImage(gang.images, worker.device);
   if (unfit !== null) return unfit;
   if (gang.estimatedMemoryMb !== null && worker.memoryBytes < gang.estimatedMemoryMb * MIB)

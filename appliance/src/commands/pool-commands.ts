@@ -1,0 +1,158 @@
+/** `appliance pools …`: whose nodes are, and by which rules. */
+import type { PoolBody, PoolChangeBody, PoolReply } from "@resontech/contracts/http-pools";
+import { type Command, InvalidArgumentError } from "commander";
+import { leaves } from "../audit/command-audit.ts";
+import { commaList } from "./decisions/comma-list.ts";
+import { type OperatorShell, printedAnswer } from "./ask-operator.ts";
+
+const HEAD = ["POOL", "KIND", "PROJECT", "LENDS", "AT MOST", "CLASSES", "NODES"];
+const CHANGE = { event: "admin.pools", loggedBy: "coordinator" } as const;
+
+/** An option can't be null: commander makes an empty text of it. */
+type Rules = {
+  lend?: boolean;
+  atMost?: number | "none";
+  classes?: NonNullable<PoolBody["classes"]> | "none";
+};
+
+export function addPoolCommands(program: Command, { ask, print, table, say }: OperatorShell): void {
+  const pools = program
+    .command("pools")
+    .description("pools of nodes: everybody's, or one project's, each with its rules")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  appliance pools ls\n  appliance pools add cardio --kind managed --project p_4f… --nodes node-a,node-b --lend\n  appliance pools set cardio --add-nodes node-c --at-most 600",
+    );
+  const told = (verb: "pool-add" | "pool-set", json: boolean, pool: PoolReply) => {
+    if (json) print(printedAnswer(verb, pool));
+    else
+      say(
+        `${pool.name}: ${pool.kind}, ${pool.nodes.length === 0 ? "no node" : pool.nodes.join(", ")}`,
+      );
+  };
+
+  leaves(pools.command("ls"), { none: "status" })
+    .description("each with its rules and its nodes")
+    .option("--json", "one JSON line", false)
+    .action(async ({ json }: { json: boolean }) => {
+      const answer = await ask("pool-list");
+      if (json) print(printedAnswer("pool-list", answer));
+      else table(HEAD, answer.pools.map(row), "no pool: every node is everybody's");
+    });
+
+  withRules(leaves(pools.command("add <name>"), CHANGE))
+    .description("make a pool; a node is in one at most")
+    .requiredOption(
+      "--kind <kind>",
+      "`shared`: everybody's; `managed`: one project's, which may lend; `private`: one project's alone",
+      kindOf,
+    )
+    .option("--project <id>", "whose it is, of a managed or private one")
+    .option("--nodes <ids>", "its nodes, as `node-a,node-b`", commaList)
+    .option("--json", "one JSON line", false)
+    .action(
+      async (
+        name: string,
+        {
+          json,
+          lend,
+          atMost,
+          classes,
+          ...rest
+        }: { json: boolean } & Omit<PoolBody, "name" | "lends" | "mostRunMinutes" | "classes"> &
+          Rules,
+      ) =>
+        told(
+          "pool-add",
+          json,
+          await ask("pool-add", { name, ...rest, ...rulesOf({ lend, atMost, classes }) }),
+        ),
+    );
+
+  withRules(leaves(pools.command("set <pool>"), CHANGE))
+    .description("change the rules of a pool, by its name or id, or which nodes are in it")
+    .option("--no-lend", "what is idle is lent no more")
+    .option("--add-nodes <ids>", "as `node-a,node-b`", commaList)
+    .option("--remove-nodes <ids>", "they are everybody's from then", commaList)
+    .option("--json", "one JSON line", false)
+    .action(
+      async (
+        id: string,
+        {
+          json,
+          lend,
+          atMost,
+          classes,
+          ...rest
+        }: { json: boolean } & Omit<PoolChangeBody, "lends" | "mostRunMinutes" | "classes"> & Rules,
+      ) =>
+        told(
+          "pool-set",
+          json,
+          await ask("pool-set", { id, ...rest, ...rulesOf({ lend, atMost, classes }) }),
+        ),
+    );
+
+  leaves(pools.command("rm <pool>"), CHANGE)
+    .description("remove a pool; its nodes are everybody's from then")
+    .option("--json", "one JSON line", false)
+    .action(async (id: string, { json }: { json: boolean }) => {
+      const removed = await ask("pool-remove", { id });
+      if (json) print(printedAnswer("pool-remove", removed));
+      else say(`${id} is removed`);
+    });
+}
+
+function withRules(command: Command): Command {
+  return command
+    .option(
+      "--lend",
+      "of a managed pool: others use what is idle, and make way when its project asks",
+    )
+    .option(
+      "--at-most <minutes>",
+      "jobs with a longer time limit, or none, don't start there; `none` lifts it",
+      minutesOf,
+    )
+    .option(
+      "--classes <classes>",
+      "only jobs of these, as `train,interactive`; `none` lifts it",
+      classesOf,
+    );
+}
+
+function rulesOf({
+  lend,
+  atMost,
+  classes,
+}: Rules): Pick<PoolChangeBody, "lends" | "mostRunMinutes" | "classes"> {
+  return {
+    ...(lend === undefined ? {} : { lends: lend }),
+    ...(atMost === undefined ? {} : { mostRunMinutes: atMost === "none" ? null : atMost }),
+    ...(classes === undefined ? {} : { classes: classes === "none" ? null : classes }),
+  };
+}
+
+function row({ name, kind, project, lends, mostRunMinutes, classes, nodes }: PoolReply): string[] {
+  return [
+    ...[name, kind, project?.id ?? "-", lends ? "yes" : "no"],
+    ...[mostRunMinutes === null ? "-" : `${mostRunMinutes} min`, classes?.join(", ") ?? "all"],
+    nodes.length === 0 ? "-" : nodes.join(", "),
+  ];
+}
+
+function kindOf(text: string): PoolBody["kind"] {
+  if (text === "shared" || text === "managed" || text === "private") return text;
+  throw new InvalidArgumentError("Write `shared`, `managed` or `private`.");
+}
+
+function minutesOf(text: string): number | "none" {
+  if (text === "none") return text;
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Write whole minutes, or `none`.");
+}
+
+function classesOf(text: string): NonNullable<PoolBody["classes"]> | "none" {
+  // Which classes there are the coordinator knows.
+  return text === "none" ? text : (commaList(text) as NonNullable<PoolBody["classes"]>);
+}
