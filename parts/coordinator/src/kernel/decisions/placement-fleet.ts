@@ -253,7 +253,11 @@ export class PlacementFleet {
     const prefer = (worker: PlacementWorker) => {
       if (best === null || rank(worker) < rank(best)) best = worker;
     };
-    if (gang.selection.kind === "auto") {
+    if ((gang.workersEach ?? 1) > 1) {
+      const serves = this.servesOnceFree({ ...gang, avoidNodes: [] });
+      // Of a model of which no node has enough it is given nothing.
+      for (const [first] of this.#bundlesOf(gang, this.#workers.filter(serves))) prefer(first!);
+    } else if (gang.selection.kind === "auto") {
       const fits = this.#fitsOf(gang);
       for (const [place, { worker }] of this.#kinds.kinds.entries())
         if (fits[place] === null) prefer(worker);
