@@ -282,16 +282,23 @@ export class PlacementFleet {
 
   /** Models of those that may serve a gang at all, the one first that it would be given first. */
   modelsFor(gang: WaitingGang): readonly string[] {
-    const shape = shapeOf(gang);
+    const shape = shapeOf(gang) + this.gateClass(gang);
     const known = this.#models.get(shape);
     if (known !== undefined) return known;
-    const fits = this.#fitsOf(gang);
-    const serving = this.#kinds.kinds.flatMap(({ worker }, place) =>
-      fits[place] === null ? [worker] : [],
-    );
-    const models = modelsInOrder(gang, serving);
+    const models = modelsInOrder(gang, this.#servingAtAll(gang));
     this.#models.set(shape, models);
     return models;
+  }
+
+  /** One or more of each model that may serve the gang. */
+  #servingAtAll(gang: WaitingGang): PlacementWorker[] {
+    if ((gang.workersEach ?? 1) > 1) {
+      const serves = this.servesOnceFree({ ...gang, avoidNodes: [] });
+      // Of a model of which no node has enough it is given nothing.
+      return this.#bundlesOf(gang, this.#workers.filter(serves)).map(([first]) => first!);
+    }
+    const fits = this.#fitsOf(gang);
+    return this.#kinds.kinds.flatMap(({ worker }, place) => (fits[place] === null ? [worker] : []));
   }
 
   /** Nodes where the gang failed: it leaves them alone as long as another one could take it, if only later. */

@@ -165,6 +165,25 @@ t.test(
   },
 );
 
+t.test(
+  "a guarantee counts by the model that a member could have, not by a cheaper one of which no node has enough",
+  async (t) => {
+    const wide = {
+      ...{ job: "wide", attempt: "wide-a1", project: "q", priority: 50, isPreemptible: true },
+      ...{ workers: ["b-0", "b-1"], startedAt: 0, committedAt: 0, preemptedAt: [], endsAt: null },
+    };
+    const shares: Share[] = [
+      { id: "p", parent: null, guarantee: { [H100]: 2 }, limit: {}, weight: 1 },
+      { id: "q", parent: null, guarantee: {}, limit: {}, weight: 1 },
+    ];
+    const { preemptions } = plan({
+      ...{ ...fleet({ a: [A100], b: [`-${H100}`, `-${H100}`] }), gangs: [gang("j")] },
+      sharing: { now: 1, shares, used: new Map(), running: [wide] },
+    });
+    t.match(preemptions, [{ job: "j", victims: [{ job: "wide" }], workers: ["b-0", "b-1"] }]);
+  },
+);
+
 t.test("what a job asks of its node is the part of its workers at least", async (t) => {
   const size = { cpuCores: 8, memoryBytes: 100e9, devices: 4, slots: 0, slotsBytes: 0 };
   const { workers } = fleet({ a: [H100, H100, H100, H100] });
