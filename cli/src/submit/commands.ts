@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TaskReply } from "@resontech/contracts/http-tasks";
+import type { AskedClass, TaskReply } from "@resontech/contracts/http-tasks";
 import { bodyOfFolder, missingFolders, slugOf } from "@resontech/contracts/ready-folder";
 import type { Command } from "commander";
 import { sendJson } from "../api-client.ts";
@@ -10,6 +10,7 @@ import { projectOption, settingsInProject } from "../chosen-project.ts";
 import { CliError, UsageError } from "../cli-error.ts";
 import { readJob } from "../jobs/read-jobs.ts";
 import { type AskedOrder, orderedJob, withOrder } from "../jobs/read-order.ts";
+import { classOption, NOT_PREEMPTIBLE, PREEMPTIBLE } from "../jobs/class-options.ts";
 import type { Settings } from "../settings.ts";
 import { toldWithUnits } from "../size.ts";
 import { filesIn, keyOf } from "../storage/commands.ts";
@@ -30,6 +31,8 @@ type Options = {
   memory?: number;
   minutes?: number;
   after: AskedOrder[];
+  class?: AskedClass;
+  preemptible?: boolean;
   json: boolean;
 };
 type Shell = { say: (text: string) => void; countOf: (count: string) => number };
@@ -54,11 +57,14 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
       withOrder,
       [],
     )
+    .addOption(classOption())
+    .option(...PREEMPTIBLE)
+    .option(...NOT_PREEMPTIBLE)
     .addOption(projectOption())
     .option("--json", "the appliance's answer", false)
     .addHelpText(
       "after",
-      "\nExamples:\n  resontech submit study/ --gpu-models cpu\n  resontech submit study/ --project cardiology\n  resontech submit study/ --name evaluation --after job-4f21\n  resontech submit study/ --name report --after job-4f21 --after job-77ab:ended\n  resontech submit train.py",
+      "\nExamples:\n  resontech submit study/ --gpu-models cpu\n  resontech submit study/ --project cardiology\n  resontech submit study/ --name evaluation --after job-4f21\n  resontech submit study/ --name report --after job-4f21 --after job-77ab:ended\n  resontech submit study/ --class scavenger\n  resontech submit train.py",
     )
     .action(async (path: string, options: Options) => {
       const found = statSync(path, { throwIfNoEntry: false });
@@ -75,6 +81,12 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
             "after_of_folder",
             "the public client does not know --after",
             "Submit a ready folder, or send `after` to POST /api/tasks.",
+          );
+        if (options.class !== undefined || options.preemptible !== undefined)
+          throw new UsageError(
+            "class_of_folder",
+            "the public client does not know --class and --preemptible",
+            "Submit a ready folder, or send `class` to POST /api/tasks.",
           );
         if (settings.project !== null)
           throw new UsageError(
@@ -105,6 +117,8 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
         memoryMb: options.memory,
         minutes: options.minutes,
         after: after.length === 0 ? undefined : after,
+        jobClass: options.class,
+        isPreemptible: options.preemptible,
       });
       for (const file of filesIn(path))
         await putFile(settings, file, `jobs/${slug}/${keyOf(path, file)}`);

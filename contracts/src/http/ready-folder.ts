@@ -12,6 +12,8 @@ export type TaskSpec = {
   memoryMb?: number | undefined;
   minutes?: number | undefined;
   after?: SubmitFederationBody["after"];
+  jobClass?: SubmitFederationBody["class"];
+  isPreemptible?: boolean | undefined;
 };
 
 /** What the folder lacks; none where it is ready. @param folders that stand at its top */
@@ -32,7 +34,7 @@ export function slugOf(name: string): string {
 export function bodyOfFolder(
   name: string,
   folders: readonly string[],
-  { gpuModels, maxPriceCents, memoryMb, minutes, after }: TaskSpec,
+  { gpuModels, maxPriceCents, memoryMb, minutes, after, jobClass, isPreemptible }: TaskSpec,
 ): SubmitFederationBody {
   const root = `/jobs/${slugOf(name)}`;
   return {
@@ -48,5 +50,7 @@ export function bodyOfFolder(
     ...(memoryMb === undefined ? {} : { estimatedMemoryMb: memoryMb }),
     ...(minutes === undefined ? {} : { timeLimitMinutes: minutes }),
     ...(after === undefined ? {} : { after }),
+    ...(jobClass === undefined ? {} : { class: jobClass }),
+    ...(isPreemptible === undefined ? {} : { preemptible: isPreemptible }),
   };
 }

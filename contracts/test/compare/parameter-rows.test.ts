@@ -6,7 +6,13 @@ const WORDS = { projectName: () => "Lab", size: String };
 const PARAMETERS: JobParametersReply = {
   ...{ name: "a", kind: "federation", projectId: "p", script: null, arguments: [] },
   ...{ environment: {}, gpuModels: null, workerIds: null, onlyMineWorkers: false },
-  ...{ maxPricePerGpuHourCents: null, estimatedMemoryMb: null, timeLimitMinutes: null },
+  ...{
+    maxPricePerGpuHourCents: null,
+    estimatedMemoryMb: null,
+    timeLimitMinutes: null,
+    class: null,
+    preemptible: null,
+  },
   images: [{ profile: "fl-cpu", reference: `r/fl-cpu@sha256:${"a".repeat(64)}` }],
   ...{ rounds: 3, minSites: 2, codeDigest: "c".repeat(64) },
   inputs: [

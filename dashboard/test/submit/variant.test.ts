@@ -24,7 +24,13 @@ import {
 const JOB: JobParametersReply = {
   ...{ name: "digits", kind: "command", projectId: "p", script: "jobs/d/scripts/a.py" },
   ...{ arguments: ["--level", "1"], environment: { SEED: "7" }, gpuModels: ["cpu"] },
-  ...{ workerIds: null, onlyMineWorkers: false, maxPricePerGpuHourCents: 100 },
+  ...{
+    workerIds: null,
+    class: null,
+    preemptible: null,
+    onlyMineWorkers: false,
+    maxPricePerGpuHourCents: 100,
+  },
   ...{ estimatedMemoryMb: null, timeLimitMinutes: 30, images: [], rounds: null, minSites: 0 },
   ...{ codeDigest: "", inputs: [] },
 };
@@ -139,7 +145,7 @@ t.test("lines that went and came stand with those around them", async (t) => {
 
 t.test("a form is told in code that says the same, whatever a name holds", async (t) => {
   const folder = folderInCode("study", {
-    ...{ name: "it's", models: "cpu,h100", price: "5", minutes: "" },
+    ...{ name: "it's", models: "cpu,h100", price: "5", minutes: "", jobClass: "", makesWay: "" },
   });
   t.equal(
     folder.shell,

@@ -15,6 +15,9 @@ const ReleasePath = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9@._+/-]{0,127}
 /** How many of each model, in the order of their names. */
 const Workers = Type.Array(Type.Object({ model: Code, workers: Count }, closed), { maxItems: 16 });
 
+/** Null: any number. */
+const PersonLimit = Type.Union([Count, Type.Null()]);
+
 /** Of the appliance itself. */
 const Hostname = Type.String({ pattern: "^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$" });
 
@@ -124,6 +127,9 @@ export const ADMIN_EVENTS = {
         limit: Type.Optional(Workers),
         /** In decimal digits. */
         weight: Type.Optional(Code),
+        /** The most workers, and waiting jobs, of one person below it. */
+        person_running: Type.Optional(PersonLimit),
+        person_queued: Type.Optional(PersonLimit),
         /** Of one that takes workers from a guarantee. */
         ...ByRequest,
       },

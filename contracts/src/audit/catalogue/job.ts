@@ -55,6 +55,10 @@ export const JOB_EVENTS = {
         after: Type.Optional(Count),
         /** The schedule whose run it is. */
         schedule: Type.Optional(PlainId),
+        /** Class that was asked for; absent: that of its kind. */
+        class: Type.Optional(Code),
+        /** False: it asked to make way for nobody. */
+        preemptible: Type.Optional(Type.Boolean()),
         /** Of weights that the platform itself stored. */
         model_sha256: Type.Optional(Sha256Hex),
       },

@@ -198,6 +198,7 @@ function columns(nameOf: (project: string) => string): Column<JobRow>[] {
       of: ({ projectId }) => nameOf(projectId),
       by: ({ projectId }) => nameOf(projectId),
     },
+    { title: "Class", of: ({ jobClass }) => jobClass, by: ({ jobClass }) => jobClass },
     { title: "Owner", of: ({ owner }) => owner, by: ({ owner }) => owner },
     { title: "Sites", of: ({ sites }) => sites, by: ({ sites }) => sites, isNumber: true },
     {

@@ -102,6 +102,16 @@ export function ShareForm({
           onChange={({ target }) => write({ ...draft, weight: target.value })}
         />
       </Field>
+      <PersonLimitField
+        label="Most workers of one person"
+        value={draft.personRunning}
+        onChange={(personRunning) => write({ ...draft, personRunning })}
+      />
+      <PersonLimitField
+        label="Most waiting jobs of one person"
+        value={draft.personQueued}
+        onChange={(personQueued) => write({ ...draft, personQueued })}
+      />
       {differences.length === 0 ? null : (
         <ul className={styles["differences"]} aria-label="What changes">
           {differences.map(({ what, before, after }) => (
@@ -138,5 +148,29 @@ export function ShareForm({
         </p>
       )}
     </form>
+  );
+}
+
+function PersonLimitField({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+}) {
+  return (
+    <Field label={label} hint="Below this share. Empty: any number.">
+      <input
+        type="number"
+        min={1}
+        max={1_000_000}
+        step={1}
+        placeholder="none"
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </Field>
   );
 }

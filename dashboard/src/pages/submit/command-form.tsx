@@ -6,8 +6,16 @@ import { askAgain } from "../../api/ask.ts";
 import { bytes } from "../../ui/bytes.ts";
 import { countOf } from "../../ui/count-of.ts";
 import { Field } from "../../ui/field.tsx";
+import type { ClassWish, WayWish } from "./class-wishes.ts";
 import { DeviceField } from "./device-field.tsx";
-import { ArgumentsField, EnvironmentField, MinutesField, NameField } from "./job-fields.tsx";
+import {
+  ArgumentsField,
+  ClassField,
+  EnvironmentField,
+  MakesWayField,
+  MinutesField,
+  NameField,
+} from "./job-fields.tsx";
 import { ProjectField } from "./project-field.tsx";
 import { commandInCode } from "./same-in-code.ts";
 import { SubmitForm } from "./submit-form.tsx";
@@ -33,6 +41,8 @@ export function CommandForm({
   const [environment, setEnvironment] = useState("");
   const [models, setModels] = useState("");
   const [minutes, setMinutes] = useState("");
+  const [jobClass, setClass] = useState<ClassWish>("");
+  const [makesWay, setMakesWay] = useState<WayWish>("");
   const root = `jobs/${slugOf(name)}`;
   const body: SubmitCommandBody = {
     ...{ kind: "command", name, scriptPath: `/${root}/scripts/${file}` },
@@ -41,6 +51,8 @@ export function CommandForm({
     ...(inputs.length === 0 ? {} : { inputFolders: [`/${root}/inputs`] }),
     ...(models === "" ? {} : { gpuModels: models.split(",") }),
     ...(minutes === "" ? {} : { timeLimitMinutes: Number(minutes) }),
+    ...(jobClass === "" ? {} : { class: jobClass }),
+    ...(makesWay === "" ? {} : { preemptible: makesWay === "yes" }),
   };
   const submission = useSubmission(
     project,
@@ -102,6 +114,8 @@ export function CommandForm({
       </Field>
       <DeviceField models={models} onChange={setModels} />
       <MinutesField value={minutes} onChange={setMinutes} />
+      <ClassField value={jobClass} onChange={setClass} />
+      <MakesWayField value={makesWay} onChange={setMakesWay} />
     </SubmitForm>
   );
 }

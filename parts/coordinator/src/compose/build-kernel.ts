@@ -33,6 +33,7 @@ import { JobTable } from "../kernel/job-table.ts";
 import { JobViews } from "../kernel/job-views.ts";
 import { OrderTable } from "../kernel/order-table.ts";
 import { MemberTable } from "../kernel/member-table.ts";
+import { PersonQueues } from "../kernel/person-queues.ts";
 import { PlacementOutlook } from "../kernel/placement-outlook.ts";
 import { PlacementSnapshots } from "../kernel/placement-snapshots.ts";
 import { PreemptionTable } from "../kernel/preemption-table.ts";
@@ -159,7 +160,10 @@ export function buildKernel({
   const sharing = new SharingSnapshots(db, clock, workloads, shares);
   const snapshots = new PlacementSnapshots(db, tables, transitions, heartbeats, sharing);
   const prospects = new Prospects(clock, snapshots, shares);
-  const submissions = new Submissions(db, tables, transitions, prospects);
+  const submissions = new Submissions(
+    ...([db, tables, transitions, prospects] as const),
+    new PersonQueues(db, shares),
+  );
   const jobViews = new JobViews(db, heartbeats, tables);
   const fleetViews = new FleetViews(db, heartbeats);
   const toldUses = new ToldUses(db, clock);
@@ -184,7 +188,7 @@ export function buildKernel({
     workloads,
     snapshots,
     prospectReview: new ProspectReview(commit, tables, snapshots),
-    queue: new QueueViews(db, new PlacementOutlook(clock, snapshots, sharing)),
+    queue: new QueueViews(db, new PlacementOutlook(clock, snapshots, sharing), workloads),
     ...{ shares, recordPump, placements, submissions, fleetViews, toldUses, feed },
     replicas: new Replicas(db, tables, transitions),
     removal: new NodeRemoval({

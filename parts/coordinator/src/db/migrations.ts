@@ -37,6 +37,7 @@ import { exitCodes } from "./migrations/0035-exit-codes.ts";
 import { stoppedBy } from "./migrations/0036-stopped-by.ts";
 import { shares } from "./migrations/0037-shares.ts";
 import { orderOfJobs } from "./migrations/0038-order-of-jobs.ts";
+import { classes } from "./migrations/0041-classes.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -63,4 +64,5 @@ export const MIGRATIONS: readonly Migration[] = [
   stoppedBy,
   shares,
   orderOfJobs,
+  classes,
 ];

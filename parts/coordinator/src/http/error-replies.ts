@@ -11,8 +11,11 @@ import {
   AwaitedJobMissing,
   DependencyFailed,
   Draining,
+  GuaranteeTooSmall,
   IdempotencyConflict,
   IdempotencyGone,
+  PersonLimitExceeded,
+  PersonQueueFull,
   ShareLimitExceeded,
   WorkspaceBusy,
 } from "../kernel/errors.ts";
@@ -75,6 +78,10 @@ export function asApiError(error: unknown): ApiError | null {
   if (error instanceof IdempotencyGone) return new ApiError("idempotency_gone", error.message);
   if (error instanceof ShareLimitExceeded)
     return new ApiError("share_limit_exceeded", error.message);
+  if (error instanceof GuaranteeTooSmall) return new ApiError("guarantee_too_small", error.message);
+  if (error instanceof PersonLimitExceeded)
+    return new ApiError("person_limit_exceeded", error.message);
+  if (error instanceof PersonQueueFull) return new ApiError("person_queue_full", error.message);
   if (error instanceof Draining) return new ApiError("audit_unavailable", error.message);
   if (error instanceof AuditUnavailable)
     return new ApiError("audit_unavailable", "the audit log did not acknowledge in time", {

@@ -14,6 +14,7 @@ import type { KernelTables } from "./kernel-tables.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
 import type { SharingSnapshots } from "./sharing-snapshots.ts";
 import type { Transitions } from "./transitions.ts";
+import { jobClassOf } from "./workload.ts";
 
 type HeldWorkerRow = WorkerRow & { is_held: number; held_by: string | null };
 
@@ -231,7 +232,9 @@ export class PlacementSnapshots {
     return {
       ...{ job: job.id, ...placementDemandOf(job), isReached: workload.isReached, size, isFurther },
       runsMs: job.time_limit_ms === null ? null : Math.max(0, job.time_limit_ms - job.ran_ms),
-      ...{ project: job.project_id, priority: priorityOf(workload.jobClass, before) },
+      project: job.project_id,
+      priority: priorityOf(jobClassOf(this.#tables.workloads, job), before),
+      ...(job.is_preemptible === 0 ? { isOnlyGuaranteed: true } : {}),
       agentProtocol: workload.agentProtocol(job),
       hubBytes: hub === null ? null : Math.min(hub.bytes, largestBytes),
       ...(workload.hasSeveralGangs ? { before } : {}),

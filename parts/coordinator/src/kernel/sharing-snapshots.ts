@@ -6,13 +6,16 @@ import type { Sharing } from "./decisions/placement.ts";
 import { priorityOf } from "./decisions/priorities.ts";
 import type { Amounts } from "./decisions/shares.ts";
 import type { ShareTable } from "./share-table.ts";
-import type { Workloads } from "./workload.ts";
+import { jobClassOf, type Workloads } from "./workload.ts";
 
 type GangRow = {
   job: string;
   attempt: string;
   project: string;
+  userId: string;
   kind: string;
+  job_class: string | null;
+  is_preemptible: number | null;
   state: string;
   desired: string;
   workers: string;
@@ -60,7 +63,7 @@ export class SharingSnapshots {
     this.#workloads = workloads;
     this.#changed = new ChangedRows(db, "sharing", WATCHED);
     const gangs = (states: string, which = "") =>
-      `SELECT jobs.id AS job, members.attempt_id AS attempt, jobs.project_id AS project, jobs.kind, jobs.state, jobs.desired, jobs.expires_at, jobs.time_limit_ms, jobs.ran_ms,
+      `SELECT jobs.id AS job, members.attempt_id AS attempt, jobs.project_id AS project, jobs.user_id AS userId, jobs.kind, jobs.job_class, jobs.is_preemptible, jobs.state, jobs.desired, jobs.expires_at, jobs.time_limit_ms, jobs.ran_ms,
          json_group_array(leases.worker_id) AS workers, min(leases.acquired_at) AS started_at,
          (SELECT max(committed_at) FROM checkpoints WHERE checkpoints.job_id = jobs.id) AS committed_at,
          (SELECT json_group_array(decided_at) FROM preemptions WHERE victim_job = jobs.id) AS preempted_at
@@ -85,6 +88,7 @@ export class SharingSnapshots {
       shares: this.#shares.all(),
       used: this.#usedAt(now),
       running: this.running(),
+      persons: this.#shares.personsBehind(),
     };
   }
 
@@ -132,17 +136,18 @@ export class SharingSnapshots {
   }
 
   #gang(row: GangRow): HeldGang {
-    const { job, attempt, project, kind, started_at: startedAt } = row;
+    const { job, attempt, project, userId, kind, started_at: startedAt } = row;
     const isMovable =
       row.desired === "run" &&
       ["RESERVED", "PROVISIONING", "STAGING", "RUNNING"].includes(row.state);
     const workload = this.#workloads.has(kind) ? this.#workloads.of({ kind }) : null;
     const { time_limit_ms: limit, ran_ms: ran } = row;
     return {
-      ...{ job, attempt, project, startedAt },
+      ...{ job, attempt, project, userId, startedAt },
       endsAt: row.expires_at,
       leftMs: limit === null ? null : Math.max(0, limit - ran),
-      priority: priorityOf(workload?.jobClass ?? "train", 0),
+      priority: priorityOf(jobClassOf(this.#workloads, row), 0),
+      staysGuaranteed: row.is_preemptible === 0,
       // One of several gangs goes by its job's own word alone, and what a newer release began by that release's.
       isPreemptible: isMovable && workload?.hasSeveralGangs === false,
       workers: JSON.parse(row.workers) as string[],

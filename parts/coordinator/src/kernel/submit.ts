@@ -11,6 +11,7 @@ import {
   WorkspaceBusy,
 } from "./errors.ts";
 import { newId } from "./ids.ts";
+import type { PersonQueues } from "./person-queues.ts";
 import type { Prospects } from "./prospects.ts";
 import { neverStarts } from "./warning-table.ts";
 import type { KernelTables } from "./kernel-tables.ts";
@@ -24,17 +25,20 @@ export class Submissions {
   readonly #tables: KernelTables;
   readonly #transitions: Transitions;
   readonly #prospects: Pick<Prospects, "judge">;
+  readonly #personQueues: Pick<PersonQueues, "requireRoom">;
 
   constructor(
     db: WriteHandle,
     tables: KernelTables,
     transitions: Transitions,
     prospects: Pick<Prospects, "judge">,
+    personQueues: Pick<PersonQueues, "requireRoom">,
   ) {
     this.#prepared = new Prepared(db);
     this.#tables = tables;
     this.#transitions = transitions;
     this.#prospects = prospects;
+    this.#personQueues = personQueues;
     this.#byKey = db.prepare<[string, string], { body_sha256: string; job_id: string | null }>(
       "SELECT body_sha256, job_id FROM idempotency WHERE project_id = ? AND key = ?",
     );
@@ -48,7 +52,7 @@ export class Submissions {
   /**
    * Inside a transaction. Born ACCEPTED, it leaves that state before the transaction ends.
    * @returns the job's id, an earlier one when the idempotency key names it
-   * @throws WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, ShareLimitExceeded
+   * @throws WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, ShareLimitExceeded, PersonLimitExceeded, PersonQueueFull
    */
   insert(task: AcceptedTask): string {
     const { clock, meta, records, jobs, order, warnings } = this.#tables;
@@ -69,6 +73,7 @@ export class Submissions {
     }
     const busy = this.livingJobOf(task.bucket, task.outputRoot);
     if (busy !== null) throw new WorkspaceBusy(busy, task.outputRoot);
+    this.#personQueues.requireRoom(task);
     const awaited = this.#awaitedBy(task);
     const verdict = judgeOrder(awaited);
     if (verdict.kind === "broken") throw new DependencyFailed(verdict.message);
@@ -118,6 +123,11 @@ export class Submissions {
     return row.job_id;
   }
 
+  /** @throws PersonQueueFull */
+  requireQueueRoom(owner: Pick<AcceptedTask, "userId" | "projectId">): void {
+    this.#personQueues.requireRoom(owner);
+  }
+
   livingJobOf(bucket: string, outputRoot: string): string | null {
     return this.#living.get(bucket, outputRoot) ?? null;
   }
@@ -134,10 +144,10 @@ export class Submissions {
   #insertJob(id: string, sequence: number, task: AcceptedTask, now: number): void {
     this.#prepared.run(
       `INSERT INTO jobs (id, kind, spec, sequence, project_id, user_id, name, slug, bucket, output_root, state, version, desired, state_since,
-           selection, only_mine, estimated_memory_mb, time_limit_ms, model_bytes, image, images, num_rounds, first_round, min_clients, resumable, warnings, shard_count,
+           selection, only_mine, estimated_memory_mb, time_limit_ms, job_class, is_preemptible, model_bytes, image, images, num_rounds, first_round, min_clients, resumable, warnings, shard_count,
            shard_uncompressed_bytes, audit_op, audit_index, audit_leaf, created_at)
          VALUES (@id, @kind, @spec, @sequence, @projectId, @userId, @name, @slug, @bucket, @outputRoot, 'ACCEPTED', 1, 'run', @now,
-           @selection, @onlyMine, @estimatedMemoryMb, @timeLimitMs, @modelBytes, @image, @images, @numRounds, @firstRound, @minClients, @resumable, @warnings, @shards,
+           @selection, @onlyMine, @estimatedMemoryMb, @timeLimitMs, @jobClass, @isPreemptible, @modelBytes, @image, @images, @numRounds, @firstRound, @minClients, @resumable, @warnings, @shards,
            @shardBytes, @op, @index, @leafHash, @now)`,
       {
         ...{ kind: task.kind, spec: task.spec === null ? null : JSON.stringify(task.spec) },
@@ -156,6 +166,8 @@ export class Submissions {
           estimatedMemoryMb: task.estimatedMemoryMb,
         },
         timeLimitMs: task.timeLimitMs,
+        jobClass: task.jobClass ?? null,
+        isPreemptible: task.isPreemptible == null ? null : Number(task.isPreemptible),
         modelBytes: task.inputs.reduce(
           (bytes, { kind, sizeBytes }) => bytes + (kind === "model" ? sizeBytes : 0),
           0,

@@ -2,7 +2,7 @@ import type { MemberBridge, MemberEvent, MemberPayload } from "@resontech/contra
 import type { CertificateProfile } from "@resontech/contracts/certificate-profile";
 import type { JobReason } from "@resontech/contracts/job-reasons";
 import type { WriteHandle } from "../db/open-database.ts";
-import type { JobClass } from "./decisions/priorities.ts";
+import { classOf, type JobClass } from "./decisions/priorities.ts";
 import type { OwnReasonWords } from "./decisions/reasons.ts";
 import type { MemberResources, NodeSize } from "./decisions/resources.ts";
 import type { AttemptRow, JobRow, MemberRow } from "./rows.ts";
@@ -62,6 +62,14 @@ export type Workloads = { of(job: Pick<JobRow, "kind">): Workload; has(kind: str
 /** None for a kind that this release does not know. */
 export function reasonWordsOf(workloads: Workloads, job: Pick<JobRow, "kind">): OwnReasonWords {
   return workloads.has(job.kind) ? workloads.of(job).reasonWords : {};
+}
+
+/** The class that the job asked for, or that of its kind. */
+export function jobClassOf(
+  workloads: Workloads,
+  job: Pick<JobRow, "kind" | "job_class">,
+): JobClass {
+  return classOf(job.job_class, workloads.has(job.kind) ? workloads.of(job).jobClass : "train");
 }
 
 /**

@@ -3,11 +3,23 @@ import { amountWords } from "@resontech/contracts/amount-words";
 import type { ShareAmounts, ShareBody } from "@resontech/contracts/http-shares";
 
 /** What a change says and no more: "guarantee 2 cpu, no limit, weight 3". */
-export function shareWords({ guarantee, limit, weight }: ShareBody): string {
+export function shareWords({
+  guarantee,
+  limit,
+  weight,
+  personRunning,
+  personQueued,
+}: ShareBody): string {
   return [
     ...(guarantee === undefined ? [] : [named("guarantee", guarantee)]),
     ...(limit === undefined ? [] : [named("limit", limit)]),
     ...(weight === undefined ? [] : [`weight ${weight}`]),
+    ...(personRunning === undefined
+      ? []
+      : [`${personRunning ?? "any number of"} workers a person`]),
+    ...(personQueued === undefined
+      ? []
+      : [`${personQueued ?? "any number of"} waiting jobs a person`]),
   ].join(", ");
 }
 

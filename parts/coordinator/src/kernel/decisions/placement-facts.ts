@@ -15,6 +15,8 @@ export type WaitingGang = {
   project: string;
   /** Of its class: among gangs of one project the higher comes first, and may take the place of a lower one. */
   priority: number;
+  /** It makes way for nobody within a guarantee, and starts nowhere else. Absent: it borrows, and makes way. */
+  isOnlyGuaranteed?: boolean;
   /** How many workers it takes. */
   size: number;
   selection: WorkerSelection;
@@ -44,6 +46,7 @@ export type Vacancy = Omit<
   | "before"
   | "project"
   | "priority"
+  | "isOnlyGuaranteed"
   | "runsMs"
   | "waitingSince"
 > & {
@@ -86,7 +89,10 @@ export type RunningGang = {
   job: string;
   attempt: string;
   project: string;
+  userId: string;
   priority: number;
+  /** Nothing takes its place while it is within a guarantee; those that are older are within it first. */
+  staysGuaranteed?: boolean;
   /** False: nothing takes its place, as of one of several gangs of a job, or of one that ends already. */
   isPreemptible: boolean;
   /** Ids of its workers. */

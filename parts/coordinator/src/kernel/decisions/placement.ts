@@ -4,6 +4,8 @@
  */
 import { compareIds } from "./compare-ids.ts";
 import { shapeOf, shareClassOf } from "./gang-shapes.ts";
+import { guaranteedGangs } from "./guaranteed-gangs.ts";
+import { PersonLedger, type PersonsBehind } from "./person-limits.ts";
 import type {
   PlacementNode,
   PlacementWorker,
@@ -41,6 +43,8 @@ export type Sharing = {
   /** What projects held on average over the last days, the newest hours most. */
   used: ReadonlyMap<string, Amounts>;
   running: readonly RunningGang[];
+  /** Absent: everybody is a person. */
+  persons?: PersonsBehind;
 };
 
 /** `workers` in the order of the gang, of one node or of several; `home` is one of theirs, and the hub's. */
@@ -128,6 +132,7 @@ class Cycle {
   readonly #backfill: Snapshot["backfill"];
   #hasReserved = false;
   readonly #ledger: ShareLedger;
+  readonly #persons: PersonLedger;
   /** Those that may be made to go, and nobody has asked to. */
   readonly #holders = new Set<Holder>();
   readonly #rows = new Map<string, HolderRow>();
@@ -149,11 +154,15 @@ class Cycle {
     this.#workers = new Map(workers.map((worker) => [worker.id, worker]));
     this.#sharing = sharing;
     this.#ledger = new ShareLedger(sharing?.shares ?? [], amountsOf(workers), sharing?.used);
-    for (const gang of sharing?.running ?? []) {
+    const { running = [], shares = [], persons } = sharing ?? {};
+    this.#persons = new PersonLedger(shares, persons);
+    const staying = guaranteedGangs(running, shares, this.#workers);
+    for (const gang of running) {
       const { project, priority, workers: ids } = gang;
+      this.#persons.hold(gang, ids.length);
       const amounts = amountsOf(ids.flatMap((id) => this.#workers.get(id) ?? []));
       this.#ledger.hold(project, amounts);
-      if (!mayGo(gang, sharing!.now)) continue;
+      if (staying.has(gang) || !mayGo(gang, sharing!.now)) continue;
       const models = Object.keys(amounts).toSorted((a, b) => (a < b ? -1 : 1));
       const key = JSON.stringify([project, models.map((model) => [model, amounts[model]])]);
       let row = this.#rows.get(key);
@@ -185,6 +194,12 @@ class Cycle {
   /** Places the gang, or has others make way for it, or notes why it waits. */
   serve(gang: WaitingGang): void {
     if (this.#isOver(gang)) return;
+    const person = this.#persons.limitOver(gang, gang.size);
+    if (person !== null) {
+      const where = person.share === gang.project ? "the project" : "what stands above the project";
+      this.#why.set(gang, `its person may have at most ${workerCount(person.limit)} in ${where}`);
+      return;
+    }
     const hasKept = this.#kept.has(gang.job);
     const shape = this.#foundBy(gang);
     const chosen = !hasKept && this.#unplaced.has(shape) ? null : this.#fleet.find(gang, hasKept);
@@ -196,8 +211,13 @@ class Cycle {
       this.#close(gang, `${whose} may hold at most ${workerCount(over.limit)} of ${over.model}`);
       return;
     }
+    if (gang.isOnlyGuaranteed === true && !this.#mayStay(gang, amounts)) {
+      this.#close(gang, "makes way for nobody, so it waits for what its project is guaranteed");
+      return;
+    }
     if (chosen !== null) {
       this.#placed.add(gang);
+      this.#persons.hold(gang, chosen.workers.length);
       this.#fleet.take(gang, chosen);
       this.#ledger.hold(gang.project, amounts);
       const { home } = chosen;
@@ -209,6 +229,11 @@ class Cycle {
       this.#why.set(gang, "workers are taken back for it; who has them makes way");
     else if (this.#reserve(gang)) this.#why.set(gang, RESERVES);
     else this.#close(gang, null);
+  }
+
+  /** Where nobody is guaranteed anything nobody makes way either. */
+  #mayStay({ project }: WaitingGang, amounts: Amounts): boolean {
+    return !this.#ledger.isSet || this.#ledger.isGuaranteed(project, amounts);
   }
 
   /** For the first that waited long, and needs more than the next worker that is free. */
@@ -280,6 +305,7 @@ class Cycle {
       return false;
     this.#fleet.withhold(kept.map(({ id }) => id));
     this.#ledger.hold(gang.project, amounts);
+    this.#persons.hold(gang, gang.size);
     return true;
   }
 
@@ -315,8 +341,10 @@ class Cycle {
       if (gone.has(holder.gang)) {
         this.#holders.delete(holder);
         ledger.release(holder.row.project, holder.row.amounts);
+        this.#persons.release(holder.gang, holder.gang.workers.length);
       }
     ledger.hold(gang.project, amountsOf(workers));
+    this.#persons.hold(gang, workers.length);
     this.preemptions.push({
       ...{ job: gang.job, reason, workers: ids },
       victims: victims.map(({ job, attempt }) => ({ job, attempt })),

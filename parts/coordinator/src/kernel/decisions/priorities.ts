@@ -10,6 +10,11 @@ export const CLASS_PRIORITIES = {
 } as const;
 export type JobClass = keyof typeof CLASS_PRIORITIES;
 
+/** @param asked as the job's row has it; of a newer release it may be one that this one does not know */
+export function classOf(asked: string | null, own: JobClass): JobClass {
+  return asked !== null && Object.hasOwn(CLASS_PRIORITIES, asked) ? (asked as JobClass) : own;
+}
+
 /** No two classes have one priority. */
 export function classOfPriority(priority: number): JobClass | null {
   const classes = Object.keys(CLASS_PRIORITIES) as JobClass[];
