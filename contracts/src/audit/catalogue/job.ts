@@ -101,6 +101,11 @@ export const JOB_EVENTS = {
   "job.staging": transition("Inputs and images are being fetched."),
   "job.started": transition("The payload runs, all members present."),
   "job.preempting": transition("The job makes way for another."),
+  "job.gang.preempting": fact(
+    "job",
+    "One replica of a deployment makes way for another job; `reason` says by which right.",
+    Type.Object({ attempt: PlainId, reason: Type.Enum(["guarantee", "class"]) }, closed),
+  ),
   "job.recovering": transition("An infrastructure fault ended the attempt."),
   "job.finalizing": transition("The payload ended well; outputs are being stored."),
   "job.stopping": transition("The job is being stopped; `reason` says why."),

@@ -233,7 +233,9 @@ export class PlacementSnapshots {
       ...{ job: job.id, ...placementDemandOf(job), isReached: workload.isReached, size, isFurther },
       runsMs: job.time_limit_ms === null ? null : Math.max(0, job.time_limit_ms - job.ran_ms),
       project: job.project_id,
-      priority: priorityOf(jobClassOf(this.#tables.workloads, job), before),
+      priority: priorityOf(
+        ...([jobClassOf(this.#tables.workloads, job), before, workload.leastGangs(job)] as const),
+      ),
       ...(job.is_preemptible === 0 ? { isOnlyGuaranteed: true } : {}),
       agentProtocol: workload.agentProtocol(job),
       hubBytes: hub === null ? null : Math.min(hub.bytes, largestBytes),

@@ -3,7 +3,7 @@ import type { WriteHandle } from "../db/open-database.ts";
 import type { Clock } from "./clock.ts";
 import type { RunningGang } from "./decisions/placement-facts.ts";
 import type { Sharing } from "./decisions/placement.ts";
-import { priorityOf } from "./decisions/priorities.ts";
+import { CLASS_PRIORITIES, priorityOf } from "./decisions/priorities.ts";
 import type { Amounts } from "./decisions/shares.ts";
 import type { ShareTable } from "./share-table.ts";
 import { jobClassOf, type Workloads } from "./workload.ts";
@@ -16,6 +16,8 @@ type GangRow = {
   kind: string;
   job_class: string | null;
   is_preemptible: number | null;
+  spec: string | null;
+  earlier: number;
   state: string;
   desired: string;
   workers: string;
@@ -27,8 +29,14 @@ type GangRow = {
   preempted_at: string | null;
 };
 
+/** One of several gangs makes way by itself, and its job runs on. */
+const makesWay = (attempt: string) =>
+  `EXISTS (SELECT 1 FROM preemptions WHERE victim_job = jobs.id AND victim_attempt = ${attempt})`;
 /** Nobody asked them to go. One that waits again lets go of what it had. */
-const STAYING = "jobs.state NOT IN ('PREEMPTING', 'STOPPING', 'QUEUED', 'HELD')";
+const STAYING = `(jobs.state NOT IN ('PREEMPTING', 'STOPPING', 'QUEUED', 'HELD') AND NOT ${makesWay("members.attempt_id")})`;
+/** Of a job that may have several at a time, those that are older and stay. */
+const EARLIER = `(SELECT count(*) FROM attempts AS own JOIN attempts AS earlier ON earlier.job_id = own.job_id AND earlier.number < own.number
+  WHERE own.id = members.attempt_id AND own.is_replica = 1 AND earlier.ended_at IS NULL AND NOT ${makesWay("earlier.id")})`;
 
 /** What was used is looked up so often; a plan in between has what was known then. */
 const USE_AGE_MS = 60_000;
@@ -63,7 +71,7 @@ export class SharingSnapshots {
     this.#workloads = workloads;
     this.#changed = new ChangedRows(db, "sharing", WATCHED);
     const gangs = (states: string, which = "") =>
-      `SELECT jobs.id AS job, members.attempt_id AS attempt, jobs.project_id AS project, jobs.user_id AS userId, jobs.kind, jobs.job_class, jobs.is_preemptible, jobs.state, jobs.desired, jobs.expires_at, jobs.time_limit_ms, jobs.ran_ms,
+      `SELECT jobs.id AS job, members.attempt_id AS attempt, jobs.project_id AS project, jobs.user_id AS userId, jobs.kind, jobs.job_class, jobs.is_preemptible, jobs.spec, ${EARLIER} AS earlier, jobs.state, jobs.desired, jobs.expires_at, jobs.time_limit_ms, jobs.ran_ms,
          json_group_array(leases.worker_id) AS workers, min(leases.acquired_at) AS started_at,
          (SELECT max(committed_at) FROM checkpoints WHERE checkpoints.job_id = jobs.id) AS committed_at,
          (SELECT json_group_array(decided_at) FROM preemptions WHERE victim_job = jobs.id) AS preempted_at
@@ -137,22 +145,29 @@ export class SharingSnapshots {
 
   #gang(row: GangRow): HeldGang {
     const { job, attempt, project, userId, kind, started_at: startedAt } = row;
+    const workload = this.#workloads.has(kind) ? this.#workloads.of({ kind }) : null;
+    const isSeveral = workload?.hasSeveralGangs === true;
     const isMovable =
       row.desired === "run" &&
-      ["RESERVED", "PROVISIONING", "STAGING", "RUNNING"].includes(row.state);
-    const workload = this.#workloads.has(kind) ? this.#workloads.of({ kind }) : null;
+      // A job that may have several gangs goes as a whole by its own word alone.
+      (isSeveral ? ["RUNNING"] : ["RESERVED", "PROVISIONING", "STAGING", "RUNNING"]).includes(
+        row.state,
+      );
+    const least = isSeveral ? workload.leastGangs(row) : 1;
     const { time_limit_ms: limit, ran_ms: ran } = row;
     return {
       ...{ job, attempt, project, userId, startedAt },
       endsAt: row.expires_at,
       leftMs: limit === null ? null : Math.max(0, limit - ran),
-      priority: priorityOf(jobClassOf(this.#workloads, row), 0),
-      staysGuaranteed: row.is_preemptible === 0,
-      // One of several gangs goes by its job's own word alone, and what a newer release began by that release's.
-      isPreemptible: isMovable && workload?.hasSeveralGangs === false,
+      priority: priorityOf(jobClassOf(this.#workloads, row), row.earlier, least),
+      staysGuaranteed: row.is_preemptible === 0 || (isSeveral && row.earlier < least),
+      ...(isSeveral ? { lentPriority: CLASS_PRIORITIES.scavenger } : {}),
+      // What a newer release began goes by that release's word.
+      isPreemptible: isMovable && workload !== null,
       workers: JSON.parse(row.workers) as string[],
       committedAt: Math.max(startedAt, row.committed_at ?? 0),
-      preemptedAt: JSON.parse(row.preempted_at ?? "[]") as number[],
+      // Of several gangs another one made way each time.
+      preemptedAt: isSeveral ? [] : (JSON.parse(row.preempted_at ?? "[]") as number[]),
     };
   }
 

@@ -102,6 +102,8 @@ export type Workload = {
   jobClass: JobClass;
   /** Several attempts of a job may live beside one another, each with a gang of its own; else one follows the other. */
   hasSeveralGangs: boolean;
+  /** So many gangs of such a job keep its class, and stay while they are within a guarantee; of any other job the one. */
+  leastGangs(job: Pick<JobRow, "spec">): number;
   /** How many gangs are to be placed beside those that a running job has. The first, which waits as the job does, is none of them. */
   furtherGangs(job: Pick<JobRow, "replicas_due">): number;
   /** The end of an attempt is that attempt's alone, and the job runs on. */

@@ -93,7 +93,9 @@ export type RunningGang = {
   priority: number;
   /** Nothing takes its place while it is within a guarantee; those that are older are within it first. */
   staysGuaranteed?: boolean;
-  /** False: nothing takes its place, as of one of several gangs of a job, or of one that ends already. */
+  /** By which it is taken back once it is beyond every guarantee. Absent: by its class. */
+  lentPriority?: number;
+  /** False: nothing takes its place, as of one that ends already. */
   isPreemptible: boolean;
   /** Ids of its workers. */
   workers: readonly string[];

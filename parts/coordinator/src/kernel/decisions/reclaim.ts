@@ -55,7 +55,7 @@ export function chooseVictims(
     ? holders
         .map((holder) => holder.gang)
         .filter((one) => one.project === gang.project && one.priority < gang.priority)
-        .toSorted(compareVictims)
+        .toSorted((a, b) => compareVictims(a, b, ({ priority }) => priority))
     : [];
   const ofClass = fewest(below, fitsWith);
   if (ofClass !== null) return { reason: "class", victims: ofClass };
@@ -80,16 +80,16 @@ function* borrowersAmong(
 ): Generator<RunningGang, void> {
   const rows = [...Map.groupBy(holders, ({ row }) => row)].map(([{ amounts, project }, row]) => ({
     ...{ amounts, project, next: 0 },
-    gangs: row.map(({ gang }) => gang).toSorted(compareVictims),
+    gangs: row.map(({ gang }) => gang).toSorted((a, b) => compareVictims(a, b, lentPriorityOf)),
   }));
   type Row = (typeof rows)[number];
   const released: Row[] = [];
   const comesBefore = (a: Row, b: Row) => {
     const [one, other] = [a.gangs[a.next]!, b.gangs[b.next]!];
     const difference =
-      one.priority - other.priority ||
+      lentPriorityOf(one) - lentPriorityOf(other) ||
       ledger.excess(b.project, b.amounts) - ledger.excess(a.project, a.amounts) ||
-      compareVictims(one, other);
+      compareVictims(one, other, lentPriorityOf);
     return difference < 0;
   };
   try {
@@ -126,10 +126,18 @@ function fewestOf(
   return fewest(seen, fitsWith);
 }
 
+function lentPriorityOf({ priority, lentPriority = priority }: RunningGang): number {
+  return lentPriority;
+}
+
 /** The lowest class first, then who loses least, then the newest. */
-function compareVictims(a: RunningGang, b: RunningGang): number {
+function compareVictims(
+  a: RunningGang,
+  b: RunningGang,
+  priorityOf: (gang: RunningGang) => number,
+): number {
   return (
-    a.priority - b.priority ||
+    priorityOf(a) - priorityOf(b) ||
     b.committedAt - a.committedAt ||
     b.startedAt - a.startedAt ||
     (a.attempt < b.attempt ? -1 : 1)
