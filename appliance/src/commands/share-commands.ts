@@ -55,19 +55,34 @@ export function addShareCommands(
       "the most jobs of one person that may wait below the share; `none` takes it away",
       countOrNone,
     )
+    .option(
+      "--interactive-idle <minutes>",
+      "an interactive job that uses nothing for so long is warned, and ended ten minutes later; `none` for an hour",
+      countOrNone,
+    )
     .option("--json", "one JSON line", false)
     .addHelpText(
       "after",
       "\nExamples:\n  appliance shares set p_4f… --guarantee cpu=2\n  appliance shares set p_4f… --person-running 4 --person-queued 20\n  appliance shares set p_4f… --guarantee none --limit cpu=8",
     )
-    .action(async (id: string, { json, ...change }: { json: boolean } & ShareChange) => {
-      const share = await ask("share-set", { id, ...change });
-      if (json) print(printedAnswer("share-set", share));
-      else
-        say(
-          `${share.id}: ${words(share.guarantee, "nothing")} guaranteed, ${words(share.limit, "no")} limit, weight ${share.weight}, a person ${personWords(share)}`,
-        );
-    });
+    .action(
+      async (id: string, { json, interactiveIdle, ...rest }: { json: boolean } & ShareChange) => {
+        const change =
+          interactiveIdle === undefined
+            ? rest
+            : { ...rest, interactiveIdleMinutes: interactiveIdle };
+        const share = await ask("share-set", { id, ...change });
+        if (json) print(printedAnswer("share-set", share));
+        else
+          say(
+            `${share.id}: ${words(share.guarantee, "nothing")} guaranteed, ${words(share.limit, "no")} limit, weight ${share.weight}, a person ${personWords(share)}${
+              share.interactiveIdleMinutes === null
+                ? ""
+                : `, interactive jobs idle for ${share.interactiveIdleMinutes} min`
+            }`,
+          );
+      },
+    );
 }
 
 type ShareChange = {
@@ -76,6 +91,7 @@ type ShareChange = {
   weight?: number;
   personRunning?: number | null;
   personQueued?: number | null;
+  interactiveIdle?: number | null;
 };
 
 function row(share: ShareFacts): string[] {

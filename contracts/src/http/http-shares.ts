@@ -15,6 +15,9 @@ export const ShareAmounts = Type.Record(Model, Type.Integer({ minimum: 0, maximu
 export type ShareAmounts = Static<typeof ShareAmounts>;
 export const ShareWeight = Type.Number({ minimum: 0.01, maximum: 1_000 });
 
+export const IdleMinutes = Nullable(
+  Type.Integer({ minimum: 1, maximum: 43_200, description: "Null: an hour" }),
+);
 export const PersonLimit = Nullable(
   Type.Integer({ minimum: 1, maximum: MAX_WORKERS, description: "Null: any number" }),
 );
@@ -27,6 +30,8 @@ export const shareChange = {
   personRunning: Type.Optional(PersonLimit),
   /** The most jobs of one person that may wait below the share. */
   personQueued: Type.Optional(PersonLimit),
+  /** An interactive job that uses nothing for so long is warned, and ended ten minutes later. */
+  interactiveIdleMinutes: Type.Optional(IdleMinutes),
 };
 export const ShareBody = Type.Object(shareChange, closed);
 export type ShareBody = Static<typeof ShareBody>;
@@ -46,6 +51,7 @@ export const StandingShareReply = Type.Object(
     weight: Nullable(ShareWeight),
     personRunning: PersonLimit,
     personQueued: PersonLimit,
+    interactiveIdleMinutes: IdleMinutes,
     /** Workers in its hands now, by model. */
     held: Counts,
     /** Of the guarantee: what it holds of it. */

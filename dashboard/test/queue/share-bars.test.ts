@@ -7,6 +7,7 @@ const share = (change: Partial<StandingShareReply>): StandingShareReply => ({
   ...{
     personRunning: null,
     personQueued: null,
+    interactiveIdleMinutes: null,
     weight: 1,
     held: {},
     guaranteeUsed: {},

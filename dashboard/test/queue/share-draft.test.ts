@@ -3,7 +3,7 @@ import { draftedChange, differencesOf, shareDraftOf } from "../../src/pages/queu
 
 const SHARE = {
   ...{ guarantee: { cpu: 2, h100: 1 }, limit: { cpu: 8 }, weight: 1 },
-  ...{ personRunning: 4, personQueued: null },
+  ...{ personRunning: 4, personQueued: null, interactiveIdleMinutes: 90 },
 };
 
 t.test("what is written as it was changes nothing", async (t) => {
@@ -16,7 +16,7 @@ t.test("an empty field takes away, and a limit of zero stays one", async (t) => 
   const change = draftedChange(SHARE, {
     guarantee: { ...draft.guarantee, h100: "", l4: "0" },
     limit: { cpu: "0", h100: "" },
-    ...{ weight: "2.5", personRunning: "", personQueued: "20" },
+    ...{ weight: "2.5", personRunning: "", personQueued: "20", interactiveIdleMinutes: "90" },
   });
   t.same(change, {
     guarantee: { cpu: 2 },

@@ -130,6 +130,8 @@ export const ADMIN_EVENTS = {
         /** The most workers, and waiting jobs, of one person below it. */
         person_running: Type.Optional(PersonLimit),
         person_queued: Type.Optional(PersonLimit),
+        /** Minutes until an interactive job that uses nothing is warned; null: an hour. */
+        interactive_idle: Type.Optional(PersonLimit),
         /** Of one that takes workers from a guarantee. */
         ...ByRequest,
       },

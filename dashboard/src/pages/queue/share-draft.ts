@@ -9,11 +9,13 @@ export type ShareDraft = {
   weight: string;
   personRunning: string;
   personQueued: string;
+  interactiveIdleMinutes: string;
 };
 
 const PERSON_LIMITS = [
   ["personRunning", "Workers a person"],
   ["personQueued", "Waiting jobs a person"],
+  ["interactiveIdleMinutes", "Idle minutes of interactive jobs"],
 ] as const;
 
 type Share = Pick<
@@ -29,6 +31,7 @@ export function shareDraftOf(share: Share): ShareDraft {
     ...{ guarantee: texts(guarantee), limit: texts(limit), weight: String(weight ?? 1) },
     personRunning: String(share.personRunning ?? ""),
     personQueued: String(share.personQueued ?? ""),
+    interactiveIdleMinutes: String(share.interactiveIdleMinutes ?? ""),
   };
 }
 
@@ -72,7 +75,8 @@ export function differencesOf(share: Share, change: ShareBody): ShareDifference[
       : [{ what: "Weight", before: String(share.weight), after: String(weight) }]),
     ...PERSON_LIMITS.flatMap(([name, what]) => {
       const after = change[name];
-      const say = (most: number | null) => (most === null ? "any number" : String(most));
+      const none = name === "interactiveIdleMinutes" ? "60, or as above it" : "any number";
+      const say = (most: number | null) => (most === null ? none : String(most));
       return after === undefined ? [] : [{ what, before: say(share[name]), after: say(after) }];
     }),
   ];

@@ -112,6 +112,12 @@ export function ShareForm({
         value={draft.personQueued}
         onChange={(personQueued) => write({ ...draft, personQueued })}
       />
+      <PersonLimitField
+        label="Idle minutes of interactive jobs"
+        hint="A job that uses nothing for so long is warned, and ended ten minutes later. Empty: 60, or as a share above says."
+        value={draft.interactiveIdleMinutes}
+        onChange={(interactiveIdleMinutes) => write({ ...draft, interactiveIdleMinutes })}
+      />
       {differences.length === 0 ? null : (
         <ul className={styles["differences"]} aria-label="What changes">
           {differences.map(({ what, before, after }) => (
@@ -153,15 +159,17 @@ export function ShareForm({
 
 function PersonLimitField({
   label,
+  hint = "Below this share. Empty: any number.",
   value,
   onChange,
 }: {
   label: string;
+  hint?: string;
   value: string;
   onChange: (value: string) => void;
 }) {
   return (
-    <Field label={label} hint="Below this share. Empty: any number.">
+    <Field label={label} hint={hint}>
       <input
         type="number"
         min={1}

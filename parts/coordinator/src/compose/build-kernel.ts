@@ -28,6 +28,7 @@ import { ToldUses } from "../kernel/told-uses.ts";
 import { DesiredSets } from "../kernel/desired-set.ts";
 import { FleetViews } from "../kernel/fleet-views.ts";
 import { HangWatch } from "../kernel/hang-watch.ts";
+import { IdleWatch } from "../kernel/idle-watch.ts";
 import { JobBridges } from "../kernel/job-bridges.ts";
 import { JobTable } from "../kernel/job-table.ts";
 import { JobViews } from "../kernel/job-views.ts";
@@ -167,6 +168,7 @@ export function buildKernel({
   const jobViews = new JobViews(db, heartbeats, tables);
   const fleetViews = new FleetViews(db, heartbeats);
   const toldUses = new ToldUses(db, clock);
+  const deviceUses = new DeviceUses(db, tables);
   return {
     ...{
       db,
@@ -200,11 +202,12 @@ export function buildKernel({
     }),
     registry: new Registry({
       ...{ db, nodes, tables, transitions, heartbeats, doorTrust, upgrades },
-      ...{ deviceUses: new DeviceUses(db, tables), toldUses },
+      ...{ deviceUses, toldUses },
     }),
     desiredSets: new DesiredSets(db, tables, transitions),
     reports: new Reports(db, tables, transitions),
     sweeper: new Sweeper(db, commit, tables, transitions),
+    idleWatch: new IdleWatch({ db, commit, tables, transitions, shares, toldUses, deviceUses }),
     hangWatch: new HangWatch(db, commit, clock, warnings, hangAfterMs),
     scheduler: new Scheduler({
       ...{ commit, tables, transitions, placements, replacements, isDraining },

@@ -340,6 +340,7 @@ function startTimers(
     commit,
     commands,
     hangWatch,
+    idleWatch,
     outputs,
     sweeper,
     scheduler,
@@ -382,6 +383,7 @@ function startTimers(
       sweeper
         .sweep()
         .then(() => hangWatch.look())
+        .then(() => idleWatch.look())
         .catch((error: unknown) => alarms.onError(error, "deadlines")),
     );
   }, SWEEP_MS);

@@ -9,16 +9,16 @@ type Owner = { userId: string; projectId: string };
 /** How many jobs of one person may wait: below each share that limits it. A program of a project counts as the person who answers for it. */
 export class PersonQueues {
   readonly #prepared: Prepared;
-  readonly #shares: Pick<ShareTable, "isSet" | "all" | "personsBehind">;
+  readonly #shares: Pick<ShareTable, "limitsQueues" | "all" | "personsBehind">;
 
-  constructor(db: WriteHandle, shares: Pick<ShareTable, "isSet" | "all" | "personsBehind">) {
+  constructor(db: WriteHandle, shares: Pick<ShareTable, "limitsQueues" | "all" | "personsBehind">) {
     this.#prepared = new Prepared(db);
     this.#shares = shares;
   }
 
   /** Inside the transaction that makes a job no other takes the last place meanwhile. @throws PersonQueueFull */
   requireRoom({ userId, projectId }: Owner): void {
-    if (!this.#shares.isSet) return;
+    if (!this.#shares.limitsQueues) return;
     const shares = this.#shares.all();
     const limiting = pathOf(new Map(shares.map((share) => [share.id, share])), projectId).filter(
       ({ personQueued }) => personQueued != null,

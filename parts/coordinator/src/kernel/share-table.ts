@@ -17,13 +17,18 @@ type ShareRow = {
   weight: number | null;
   personRunning: number | null;
   personQueued: number | null;
+  interactiveIdleMinutes: number | null;
 };
 export type NamedShare = Required<Share> & { kind: ShareKind; name: string };
 export type StandingShare = NamedShare & { held: Amounts; used: Amounts };
 /** @property queued jobs that wait */
 export type ShareView = StandingShare & ShareStanding & { queued: number };
-/** The most that one person may have below a share; null: any number. */
-export type PersonLimits = { personRunning: number | null; personQueued: number | null };
+/** What holds for each person below a share, and for interactive jobs; null: nothing is set. */
+export type PersonLimits = {
+  personRunning: number | null;
+  personQueued: number | null;
+  interactiveIdleMinutes: number | null;
+};
 export type ShareChange = {
   guarantee?: Amounts;
   limit?: Amounts;
@@ -35,6 +40,7 @@ export class ShareTable {
   readonly #clock: Clock;
   readonly #signal: Pick<PlacementSignal, "raise">;
   readonly #isSet;
+  readonly #limitsQueues;
   readonly #tree;
   readonly #write;
   readonly #remove;
@@ -46,10 +52,18 @@ export class ShareTable {
   constructor(db: WriteHandle, clock: Clock, signal: Pick<PlacementSignal, "raise">) {
     this.#clock = clock;
     this.#signal = signal;
-    this.#isSet = db.prepare<[], number>("SELECT EXISTS (SELECT 1 FROM shares)").pluck();
+    this.#isSet = db
+      .prepare<[], number>(
+        `SELECT EXISTS (SELECT 1 FROM shares WHERE guarantee <> '{}' OR limits <> '{}' OR weight <> 1 OR person_running IS NOT NULL OR person_queued IS NOT NULL)`,
+      )
+      .pluck();
+    this.#limitsQueues = db
+      .prepare<[], number>("SELECT EXISTS (SELECT 1 FROM shares WHERE person_queued IS NOT NULL)")
+      .pluck();
     // A user's first project belongs to no team: it hangs under the appliance's own organisation.
     this.#tree = db.prepare<[], ShareRow>(
-      `SELECT tree.id, tree.kind, tree.name, tree.parent, shares.guarantee, shares.limits, shares.weight, shares.person_running AS personRunning, shares.person_queued AS personQueued
+      `SELECT tree.id, tree.kind, tree.name, tree.parent, shares.guarantee, shares.limits, shares.weight, shares.person_running AS personRunning, shares.person_queued AS personQueued,
+         shares.interactive_idle_minutes AS interactiveIdleMinutes
        FROM (SELECT 0 AS level, 'organisation' AS kind, id, name, NULL AS parent FROM organisations
              UNION ALL SELECT 1, 'team', id, name, organisation_id FROM teams
              UNION ALL SELECT 2, 'project', id, name, coalesce(team_id, (SELECT min(id) FROM organisations)) FROM projects) AS tree
@@ -57,10 +71,11 @@ export class ShareTable {
        ORDER BY tree.level, tree.name, tree.id`,
     );
     this.#write = db.prepare<[object]>(
-      `INSERT INTO shares (id, guarantee, limits, weight, person_running, person_queued, changed_at)
-         VALUES (@id, @guarantee, @limit, @weight, @personRunning, @personQueued, @now)
+      `INSERT INTO shares (id, guarantee, limits, weight, person_running, person_queued, interactive_idle_minutes, changed_at)
+         VALUES (@id, @guarantee, @limit, @weight, @personRunning, @personQueued, @interactiveIdleMinutes, @now)
        ON CONFLICT (id) DO UPDATE SET guarantee = excluded.guarantee, limits = excluded.limits, weight = excluded.weight,
-         person_running = excluded.person_running, person_queued = excluded.person_queued, changed_at = excluded.changed_at`,
+         person_running = excluded.person_running, person_queued = excluded.person_queued,
+         interactive_idle_minutes = excluded.interactive_idle_minutes, changed_at = excluded.changed_at`,
     );
     this.#persons = db.prepare<[], { id: string; person: string }>(
       "SELECT id, coalesce(answerable_id, created_by) AS person FROM service_accounts",
@@ -81,6 +96,11 @@ export class ShareTable {
   /** Whether anybody was guaranteed or limited anything. */
   get isSet(): boolean {
     return this.#isSet.get() === 1;
+  }
+
+  /** Whether some share limits how many jobs of a person may wait. */
+  get limitsQueues(): boolean {
+    return this.#limitsQueues.get() === 1;
   }
 
   find(id: string): NamedShare | null {
@@ -141,16 +161,18 @@ export class ShareTable {
    */
   set(id: string, change: ShareChange): ReturnType<typeof overGuaranteed> {
     const share = this.find(id)!;
-    const { guarantee, limit, weight, personRunning, personQueued } = { ...share, ...change };
+    const { guarantee, limit, weight, ...rest } = { ...share, ...change };
+    const { personRunning, personQueued, interactiveIdleMinutes } = rest;
     const isSet =
       [guarantee, limit].some((amounts) => Object.keys(amounts).length > 0) ||
-      [personRunning, personQueued].some((most) => most !== null);
+      [personRunning, personQueued, interactiveIdleMinutes].some((most) => most !== null);
     // One that says nothing is none: without any all is lent in order of arrival again.
     if (!isSet && weight === 1) this.#remove.run(id);
     else
       this.#write.run({
         ...{ id, guarantee: JSON.stringify(guarantee), limit: JSON.stringify(limit) },
-        ...{ weight, personRunning, personQueued, now: this.#clock.now() },
+        ...{ weight, personRunning, personQueued, interactiveIdleMinutes },
+        now: this.#clock.now(),
       });
     this.#signal.raise("shares-set");
     return overGuaranteed(this.all());
@@ -182,9 +204,9 @@ function sumsOf(
 
 function shareOf({ id, parent, guarantee, limits, weight, ...row }: ShareRow): Required<Share> {
   const amounts = (text: string | null) => JSON.parse(text ?? "{}") as Amounts;
-  const { personRunning, personQueued } = row;
+  const { personRunning, personQueued, interactiveIdleMinutes } = row;
   return {
     ...{ id, parent, guarantee: amounts(guarantee), limit: amounts(limits), weight: weight ?? 1 },
-    ...{ personRunning, personQueued },
+    ...{ personRunning, personQueued, interactiveIdleMinutes },
   };
 }

@@ -75,7 +75,7 @@ function requireCovered(over: ReturnType<typeof overGuaranteed>): void {
 /** What the log says of a change. */
 export function shareDetail(
   id: string,
-  { guarantee, limit, weight, personRunning, personQueued }: ShareChange,
+  { guarantee, limit, weight, personRunning, personQueued, interactiveIdleMinutes }: ShareChange,
 ): EventDetail<"admin.shares"> {
   return {
     share: id,
@@ -84,6 +84,7 @@ export function shareDetail(
     ...(weight === undefined ? {} : { weight: String(weight) }),
     ...(personRunning === undefined ? {} : { person_running: personRunning }),
     ...(personQueued === undefined ? {} : { person_queued: personQueued }),
+    ...(interactiveIdleMinutes === undefined ? {} : { interactive_idle: interactiveIdleMinutes }),
   };
 }
 

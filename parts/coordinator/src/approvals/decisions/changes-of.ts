@@ -122,6 +122,12 @@ function shareChanged(
       what: `waiting jobs a person in ${name}`,
       ...sides(({ personQueued }) => (personQueued === null ? null : String(personQueued))),
     },
+    {
+      what: `idle minutes of interactive jobs in ${name}`,
+      ...sides(({ interactiveIdleMinutes: minutes }) =>
+        minutes === null ? null : String(minutes),
+      ),
+    },
   ].filter((one) => one.before !== one.after);
 }
 

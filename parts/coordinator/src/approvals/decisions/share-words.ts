@@ -9,6 +9,7 @@ export function shareWords({
   weight,
   personRunning,
   personQueued,
+  interactiveIdleMinutes,
 }: ShareBody): string {
   return [
     ...(guarantee === undefined ? [] : [named("guarantee", guarantee)]),
@@ -20,6 +21,9 @@ export function shareWords({
     ...(personQueued === undefined
       ? []
       : [`${personQueued ?? "any number of"} waiting jobs a person`]),
+    ...(interactiveIdleMinutes === undefined
+      ? []
+      : [`interactive jobs idle for ${interactiveIdleMinutes ?? 60} min`]),
   ].join(", ");
 }
 

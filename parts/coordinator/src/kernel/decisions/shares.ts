@@ -23,6 +23,8 @@ export type Share = {
   personRunning?: number | null;
   /** The most jobs of one person that may wait below it. @default null, any number */
   personQueued?: number | null;
+  /** So long an interactive job below it may use nothing. @default null, an hour */
+  interactiveIdleMinutes?: number | null;
 };
 
 /** How a project stands with a gang added: whether that is lent to it, and its load on each level of the tree from the top. */

@@ -63,6 +63,7 @@ t.test("of a share only what differs is told", async (t) => {
     weight: 1,
     personRunning: null,
     personQueued: null,
+    interactiveIdleMinutes: null,
   };
   const now = { ...NOW, name: "lung", share };
   const what = { kind: "share", share: "p_1", guarantee: { cpu: 2 }, weight: 1 } as const;

@@ -13,6 +13,7 @@ const view = (
     weight: 1,
     personRunning: null,
     personQueued: null,
+    interactiveIdleMinutes: null,
     held: { cpu },
     used: { cpu: 0.5 },
     guaranteeUsed: { cpu: 1 },
