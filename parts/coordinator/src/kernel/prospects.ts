@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 import { shapeOf } from "./decisions/gang-shapes.ts";
-import { mayBeGuaranteed } from "./decisions/guaranteed-gangs.ts";
+import { mayBeGuaranteed } from "./decisions/may-be-guaranteed.ts";
 import { pathOf } from "./decisions/shares.ts";
 import type { Snapshot } from "./decisions/placement.ts";
 import {

@@ -171,7 +171,7 @@ t.test("whatever is held and let go, a person's count is that of what is held", 
     workers: fc.integer({ min: 1, max: 4 }),
   });
   const programs = new Map([["program", "u"]]);
-  await checkProperty(
+  checkProperty(
     fc.property(
       fc.array(move, { maxLength: 30 }),
       fc.integer({ min: 1, max: 6 }),
@@ -223,7 +223,7 @@ t.test(
     const classes = fc.constantFrom(...Object.values(CLASS_PRIORITIES));
     const projects = fc.constantFrom("a", "b", "c");
     const minutes = fc.integer({ min: 0, max: 30 });
-    await checkProperty(
+    checkProperty(
       fc.property(
         fc.array(fc.record({ project: projects, priority: classes, minutes }), {
           minLength: 1,
