@@ -224,6 +224,24 @@ t.test(
     t.match(told(), "It made way for project lung.", "whoever is in it may know");
     await afterMoreLooks();
     t.equal(server.mails.length, 4, "once");
+
+    job("rests");
+    const warn = (text: string) =>
+      db
+        .prepare(
+          "INSERT INTO job_warnings (job_id, site, topic, text, times) VALUES ('rests', 'job', 'idle', ?, 1)",
+        )
+        .run(text);
+    warn("it is ended in 10 minutes unless it does something");
+    t.ok(await until(async () => server.mails.length === 5, 120_000));
+    t.match(told(), "Subject: [site-a] Job digits: idles");
+    t.match(told(), "will end soon: it is ended in 10 minutes unless it does something.");
+    await afterMoreLooks();
+    t.equal(server.mails.length, 5, "once while the warning stands");
+    db.exec("DELETE FROM job_warnings WHERE job_id = 'rests'");
+    await afterMoreLooks();
+    warn("once more");
+    t.ok(await until(async () => server.mails.length === 6, 120_000));
     await running[Symbol.asyncDispose]();
   },
 );
