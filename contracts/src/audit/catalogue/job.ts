@@ -103,8 +103,8 @@ export const JOB_EVENTS = {
   "job.preempting": transition("The job makes way for another."),
   "job.gang.preempting": fact(
     "job",
-    "One replica of a deployment makes way for another job; `reason` says by which right.",
-    Type.Object({ attempt: PlainId, reason: Type.Enum(["guarantee", "class"]) }, closed),
+    "One replica of a deployment makes way for another job; `reason` says by which right, or that it slept.",
+    Type.Object({ attempt: PlainId, reason: Type.Enum(["guarantee", "class", "asleep"]) }, closed),
   ),
   "job.recovering": transition("An infrastructure fault ended the attempt."),
   "job.finalizing": transition("The payload ended well; outputs are being stored."),

@@ -38,7 +38,7 @@ export class Replicas {
       )
       .pluck();
     this.#waiting = db.prepare<[], { id: string }>(
-      "SELECT id FROM jobs WHERE (state = 'QUEUED' OR replicas_due > 0) AND waiting_for IS NOT NULL LIMIT 1",
+      "SELECT id FROM jobs WHERE replicas_due > 0 AND waiting_for IS NOT NULL LIMIT 1",
     );
     this.#of = db.prepare<[string], ReplicaRow>(
       `SELECT members.id, members.state, members.desired, members.is_ready, nodes.state = 'SUSPECT' AS is_suspect, nodes.is_cordoned,
@@ -75,7 +75,7 @@ export class Replicas {
 
   /** Inside a transaction: its payload stops where it is, or goes on. */
   requestSleep(memberId: string, isAsleep: boolean): void {
-    const { members, commands } = this.#tables;
+    const { members, commands, placementSignal } = this.#tables;
     const member = members.get(memberId);
     if (member === undefined || member.state !== "RUNNING" || member.desired === "stop") return;
     members.note(memberId, {
@@ -83,9 +83,10 @@ export class Replicas {
       wishes_sleep: isAsleep ? 1 : 0,
     });
     commands.desiredChanged(member.node_id);
+    if (isAsleep) placementSignal.raise("worker-free");
   }
 
-  /** A job waits for a worker. */
+  /** A replica waits for a worker. Of jobs that wait each takes the worker of a sleeper by itself. */
   isRoomWanted(): boolean {
     return this.#waiting.get() !== undefined;
   }

@@ -51,7 +51,7 @@ export class KernelRecords {
   /** One of several gangs makes way; its job runs on. */
   gangMakesWay(
     job: Pick<JobRow, "id" | "audit_op" | "user_id">,
-    detail: { attempt: string; reason: "guarantee" | "class" },
+    detail: { attempt: string; reason: "guarantee" | "class" | "asleep" },
   ): void {
     this.#outbox.write({
       type: "job.gang.preempting",

@@ -36,7 +36,10 @@ export class PlacementSnapshots {
   readonly #tables: KernelTables;
   readonly #transitions: Pick<Transitions, "vacancies">;
   readonly #heartbeats: Pick<Heartbeats, "hasDisk">;
-  readonly #sharing: Pick<SharingSnapshots, "read" | "running" | "forget" | "keptWorkers">;
+  readonly #sharing: Pick<
+    SharingSnapshots,
+    "read" | "running" | "forget" | "keptWorkers" | "sleepers"
+  >;
   readonly #changed: ChangedRows<keyof typeof WATCHED>;
   readonly #node;
   readonly #worker;
@@ -54,7 +57,7 @@ export class PlacementSnapshots {
     tables: KernelTables,
     transitions: Pick<Transitions, "vacancies">,
     heartbeats: Pick<Heartbeats, "hasDisk">,
-    sharing: Pick<SharingSnapshots, "read" | "running" | "forget" | "keptWorkers">,
+    sharing: Pick<SharingSnapshots, "read" | "running" | "forget" | "keptWorkers" | "sleepers">,
   ) {
     this.#db = db;
     this.#tables = tables;
@@ -98,6 +101,7 @@ export class PlacementSnapshots {
       ({ size, waitingSince = now }) => size > 1 && now - waitingSince >= RESERVED_AFTER_MS,
     );
     if (sharing === undefined && !isLong) this.#sharing.forget();
+    const sleepers = this.#sharing.sleepers();
     return {
       ...(isLong
         ? { backfill: { now, running: sharing?.running ?? this.#sharing.running() } }
@@ -106,6 +110,7 @@ export class PlacementSnapshots {
       vacancies: this.#vacancies(),
       ...this.#fleetOf(this.#nodes!, this.#workers),
       sharing,
+      ...(sleepers.length === 0 ? {} : { sleepers }),
     };
   }
 

@@ -4,7 +4,10 @@ import type { KernelTables } from "./kernel-tables.ts";
 import { BindFailed } from "./member-maker.ts";
 import type { Transitions } from "./transitions.ts";
 
-type Tables = Pick<KernelTables, "clock" | "jobs" | "preemptions" | "records" | "workloads">;
+type Tables = Pick<
+  KernelTables,
+  "clock" | "jobs" | "members" | "preemptions" | "records" | "workloads"
+>;
 
 /** Carries out who makes way: the decision and the order to go are one transaction. */
 export class Preemptions {
@@ -29,19 +32,25 @@ export class Preemptions {
     for (const victim of victims)
       if (!several.includes(victim)) this.#makeWay(victim);
       else {
-        const { job: id, attempt } = victim;
-        records.gangMakesWay(jobs.get(id)!, { attempt, reason: preemption.reason });
+        const { job: id, attempt, isAsleep = false } = victim;
+        const reason = isAsleep ? "asleep" : preemption.reason;
+        records.gangMakesWay(jobs.get(id)!, { attempt, reason });
       }
   }
 
   /** One of several gangs of a job that runs on: whoever looks after these ends it, by what stands in the table from now on. @throws BindFailed where it goes already */
   #isOneOfSeveral(victim: Preemption["victims"][number]): boolean {
-    const { jobs, preemptions, workloads } = this.#tables;
+    const { jobs, members, preemptions, workloads } = this.#tables;
     const job = jobs.get(victim.job);
     if (job === undefined || !workloads.has(job.kind)) return false;
     if (!workloads.of(job).hasSeveralGangs) return false;
+    // A call may have woken it meanwhile.
+    const isAwake =
+      victim.isAsleep === true &&
+      members.ofAttempt(victim.attempt).some(({ wishes_sleep }) => wishes_sleep === 0);
     const isThere = jobs.liveAttempts(job.id).some(({ id }) => id === victim.attempt);
     if (
+      isAwake ||
       job.state !== "RUNNING" ||
       job.desired === "stop" ||
       !isThere ||

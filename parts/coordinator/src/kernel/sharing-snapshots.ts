@@ -1,7 +1,7 @@
 import { ChangedRows } from "../db/changed-rows.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { Clock } from "./clock.ts";
-import type { RunningGang } from "./decisions/placement-facts.ts";
+import type { RunningGang, SleepingGang } from "./decisions/placement-facts.ts";
 import type { Sharing } from "./decisions/placement.ts";
 import { CLASS_PRIORITIES, priorityOf } from "./decisions/priorities.ts";
 import type { Amounts } from "./decisions/shares.ts";
@@ -61,6 +61,7 @@ export class SharingSnapshots {
   readonly #gangsOf;
   readonly #leaving;
   readonly #kept;
+  readonly #asleep;
   /** By job, those that hold workers; null: to be read anew. */
   #held: Map<string, HeldGang[]> | null = null;
   #used: { at: number; amounts: Map<string, Amounts> } | null = null;
@@ -81,6 +82,13 @@ export class SharingSnapshots {
     this.#gangs = db.prepare<[], GangRow>(gangs(STAYING));
     this.#gangsOf = db.prepare<[string], GangRow>(gangs(STAYING, "AND leases.job_id = ?"));
     this.#leaving = db.prepare<[], GangRow>(gangs(`NOT ${STAYING}`));
+    // A gang that may sleep is one member.
+    this.#asleep = db.prepare<[], Omit<SleepingGang, "workers"> & { worker: string }>(
+      `SELECT members.job_id AS job, members.attempt_id AS attempt, jobs.project_id AS project, jobs.user_id AS userId, members.worker_id AS worker
+       FROM members JOIN jobs ON jobs.id = members.job_id AND jobs.state = 'RUNNING'
+       WHERE members.wishes_sleep = 1 AND members.state = 'RUNNING' AND members.desired = 'run' AND members.worker_id IS NOT NULL
+         AND NOT ${makesWay("members.attempt_id")} ORDER BY members.id`,
+    );
     this.#kept = db.prepare<[number], { job: string; workers: string }>(
       `SELECT DISTINCT preemptions.job_id AS job, workers FROM preemptions JOIN jobs ON jobs.id = preemptions.job_id AND jobs.state = 'QUEUED'
        WHERE kept_until > ? ORDER BY preemptions.id`,
@@ -130,6 +138,11 @@ export class SharingSnapshots {
   /** All that hold workers still, and were asked to go. */
   leaving(): RunningGang[] {
     return this.#leaving.all().map((row) => this.#gang(row));
+  }
+
+  /** Those whose payload was told to stop where it is, and that nobody asked to go. */
+  sleepers(): SleepingGang[] {
+    return this.#asleep.all().map(({ worker, ...gang }) => ({ ...gang, workers: [worker] }));
   }
 
   /** Workers that were taken back, by id, with the job that each is kept for. */

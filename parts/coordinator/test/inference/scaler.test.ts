@@ -112,7 +112,7 @@ t.test("the last replica sleeps, wakes for a call, and goes for a job that waits
   await seconds(320, 10);
   await made.obey(replica!.id);
   t.match(deployment(), { state: "SLEEPING" });
-  await world.parts.kernel.submit(world.task("a job"));
+  await world.parts.kernel.submit(world.task("a job", { minClients: 1 }, 1));
   await seconds(2);
   t.not(made.members()[0]?.state, "RUNNING", "it makes room");
 });
@@ -199,6 +199,30 @@ t.test("the least of a deployment makes way where it is beyond every guarantee",
   t.match(kernel.job(own.id), { state: "QUEUED" });
   t.match(deployment(), { due: 1 }, "another one waits for a worker");
   t.equal(made.state, "RUNNING");
+});
+
+t.test("of two that sleep the one goes whose worker a job takes, without shares too", async (t) => {
+  const scaling = { min: 0, max: 1, targetOngoing: 2 };
+  const { made, world, seconds, deployment } = await scaled(t, [1], scaling, STANDING_SINCE);
+  const [replica] = made.members();
+  await seconds(320, 10);
+  await made.obey(replica!.id);
+  t.match(deployment(), { state: "SLEEPING" });
+  const needs = { minClients: 1, estimatedMemoryMb: 1_000_000_000 };
+  await world.parts.kernel.submit(world.task("too large", needs, 1));
+  await seconds(30, 10);
+  t.match(deployment(), { state: "SLEEPING" }, "whom it would not help ends nobody's sleep");
+  t.same(world.all("SELECT 1 FROM preemptions"), []);
+
+  const { id } = await world.parts.kernel.submit(world.task("fits", { minClients: 1 }, 1));
+  await seconds(3);
+  t.match(world.all("SELECT job_id, victim_job FROM preemptions"), [
+    { job_id: id, victim_job: made.id },
+  ]);
+  t.match(world.parts.kernel.job(id), { state: /^(RESERVED|PROVISIONING|STAGING|RUNNING)$/ });
+  t.match(deployment(), { state: "COLD", replicas: [] });
+  t.equal(made.state, "RUNNING");
+  t.same(world.errors, []);
 });
 
 t.test("who asks for another delay sleeps after it, and not while a replica is new", async (t) => {

@@ -12,6 +12,8 @@ export const classes: Migration = {
     -- The most that one person may have below the share; null: any number.
     ALTER TABLE shares ADD COLUMN person_running INTEGER CHECK (person_running >= 0);
     ALTER TABLE shares ADD COLUMN person_queued INTEGER CHECK (person_queued >= 0);
+    -- Whose workers are anybody's.
+    CREATE INDEX members_asleep ON members (id) WHERE wishes_sleep = 1;
     -- An interactive job that uses nothing for so long is warned, then ended; null: as a share above says, or after an hour.
     ALTER TABLE shares ADD COLUMN interactive_idle_minutes INTEGER CHECK (interactive_idle_minutes > 0);
   `,

@@ -40,6 +40,9 @@ export function* expectedStarts(
     const { sharing } = snapshot;
     const { placements, preemptions } = yield* planInSteps({
       ...{ gangs, nodes: snapshot.nodes, workers, backfill: { now: at, running: held } },
+      sleepers: (snapshot.sleepers ?? []).filter(({ workers: ids }) =>
+        held.some((gang) => ids.some((id) => gang.workers.includes(id))),
+      ),
       ...(sharing === undefined ? {} : { sharing: { ...sharing, now: at, running: held } }),
     });
     const started = new Map(gangs.map((gang) => [gang.job, gang]));

@@ -107,3 +107,5 @@ export type RunningGang = {
   /** When it made way before. */
   preemptedAt: readonly number[];
 };
+/** A gang whose payload is stopped: whoever finds no free worker may have its workers, whatever shares say. */
+export type SleepingGang = Pick<RunningGang, "job" | "attempt" | "project" | "userId" | "workers">;

@@ -10,6 +10,7 @@ import type {
   PlacementNode,
   PlacementWorker,
   RunningGang,
+  SleepingGang,
   Vacancy,
   WaitingGang,
 } from "./placement-facts.ts";
@@ -22,6 +23,7 @@ import {
   type ReclaimReason,
 } from "./reclaim.ts";
 import { RESERVED_AFTER_MS, reserveFor } from "./reservation.ts";
+import { SleepingGangs } from "./sleeping-gangs.ts";
 import { type Amounts, amountsOf, type Share, ShareLedger } from "./shares.ts";
 import { workerCount } from "./worker-count.ts";
 import { inOrderOfArrival, ShareTurns } from "./turns.ts";
@@ -35,6 +37,8 @@ export type Snapshot = {
   sharing?: Sharing;
   /** Absent: nobody waited so long that workers are reserved. */
   backfill?: Pick<Sharing, "now" | "running">;
+  /** Absent: nobody sleeps. */
+  sleepers?: readonly SleepingGang[];
 };
 export type Sharing = {
   /** Of the clock that the running gangs' times are of, in milliseconds. */
@@ -54,7 +58,7 @@ export type Replacement = { job: string; member: string; worker: string };
 export type Preemption = {
   job: string;
   reason: ReclaimReason;
-  victims: { job: string; attempt: string }[];
+  victims: { job: string; attempt: string; isAsleep?: true }[];
   workers: string[];
 };
 export type Plan = {
@@ -76,7 +80,7 @@ export function plan(snapshot: Snapshot): Plan {
 
 /** The same, with a pause after each gang: who runs the steps may do something else in between, as long as the snapshot stays what it is. */
 export function* planInSteps(snapshot: Snapshot): Generator<void, Plan> {
-  const { gangs, vacancies = [], nodes, workers, sharing, backfill } = snapshot;
+  const { gangs, vacancies = [], nodes, workers } = snapshot;
   const fleet = new PlacementFleet(nodes, workers, gangs);
   yield;
   // What runs comes before what waits.
@@ -88,7 +92,7 @@ export function* planInSteps(snapshot: Snapshot): Generator<void, Plan> {
         ? []
         : [{ job: vacancy.job, member: vacancy.member, worker: worker.id }];
     });
-  const cycle = new Cycle(fleet, workers, sharing, backfill);
+  const cycle = new Cycle(fleet, snapshot);
   for (const gang of cycle.turnsOf(gangs)) {
     cycle.serve(gang);
     yield;
@@ -99,9 +103,9 @@ export function* planInSteps(snapshot: Snapshot): Generator<void, Plan> {
 
 /** Jobs that wait: those that start now, then the others in the order of their turns. */
 export function* turnsInSteps(snapshot: Snapshot): Generator<void, string[]> {
-  const { gangs, nodes, workers, sharing, backfill } = snapshot;
+  const { gangs, nodes, workers } = snapshot;
   const fleet = new PlacementFleet(nodes, workers, gangs);
-  const cycle = new Cycle(fleet, workers, sharing, backfill);
+  const cycle = new Cycle(fleet, snapshot);
   const turns: string[] = [];
   for (const gang of cycle.turnsOf(gangs, "all")) {
     if (!gang.isFurther) turns.push(gang.job);
@@ -133,6 +137,7 @@ class Cycle {
   #hasReserved = false;
   readonly #ledger: ShareLedger;
   readonly #persons: PersonLedger;
+  readonly #sleeping: SleepingGangs;
   /** Those that may be made to go, and nobody has asked to. */
   readonly #holders = new Set<Holder>();
   readonly #rows = new Map<string, HolderRow>();
@@ -145,10 +150,9 @@ class Cycle {
 
   constructor(
     fleet: PlacementFleet,
-    workers: readonly PlacementWorker[],
-    sharing: Sharing | undefined,
-    backfill: Snapshot["backfill"],
+    { workers, sharing, backfill, sleepers = [] }: Omit<Snapshot, "gangs" | "nodes">,
   ) {
+    this.#sleeping = new SleepingGangs(sleepers);
     this.#backfill = backfill;
     this.#fleet = fleet;
     this.#workers = new Map(workers.map((worker) => [worker.id, worker]));
@@ -225,7 +229,7 @@ class Cycle {
       return;
     }
     if (!hasKept) this.#unplaced.add(shape);
-    if (this.#isComing(gang, amounts) || this.#reclaim(gang, amounts))
+    if (this.#isComing(gang, amounts) || this.#takeAsleep(gang) || this.#reclaim(gang, amounts))
       this.#why.set(gang, "workers are taken back for it; who has them makes way");
     else if (this.#reserve(gang)) this.#why.set(gang, RESERVES);
     else this.#close(gang, null);
@@ -306,6 +310,35 @@ class Cycle {
     this.#fleet.withhold(kept.map(({ id }) => id));
     this.#ledger.hold(gang.project, amounts);
     this.#persons.hold(gang, gang.size);
+    return true;
+  }
+
+  /** Takes workers of gangs that sleep, and of no others than it needs. */
+  #takeAsleep(gang: WaitingGang): boolean {
+    if (gang.isFurther || !this.#sleeping.areThere) return false;
+    const serves = this.#fleet.servesOnceFree(gang);
+    const asleep = this.#sleeping.workers(this.#workers, serves);
+    if (asleep.length === 0) return false;
+    const chosen = this.#fleet.choose(gang, [...this.#fleet.eligible(gang), ...asleep]);
+    if (chosen === null) return false;
+    const victims = this.#sleeping.take(chosen.workers);
+    const gone = new Set(victims.map(({ attempt }) => attempt));
+    for (const holder of this.#holders)
+      if (gone.has(holder.gang.attempt)) this.#holders.delete(holder);
+    for (const victim of victims) {
+      const theirs = victim.workers.flatMap((id) => this.#workers.get(id) ?? []);
+      if (this.#sharing === undefined) continue;
+      this.#ledger.release(victim.project, amountsOf(theirs));
+      this.#persons.release(victim, theirs.length);
+    }
+    const workers = chosen.workers.map(({ id }) => id);
+    this.#fleet.withhold(workers);
+    this.#ledger.hold(gang.project, amountsOf(chosen.workers));
+    this.#persons.hold(gang, workers.length);
+    this.preemptions.push({
+      ...{ job: gang.job, reason: "class", workers },
+      victims: victims.map(({ job, attempt }) => ({ job, attempt, isAsleep: true })),
+    });
     return true;
   }
 

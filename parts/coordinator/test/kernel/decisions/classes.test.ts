@@ -217,6 +217,29 @@ t.test("whatever is held and let go, a person's count is that of what is held", 
   );
 });
 
+t.test("whoever finds no free worker takes a sleeper's, and no other sleeper goes", async (t) => {
+  const asleep = [0, 1, 2].map((n) => ({
+    ...{ job: "d", attempt: `d-a${n}`, project: "a", userId: "u", workers: [`a-${n}`] },
+  }));
+  const running = asleep.map(({ attempt, workers }) =>
+    runs("d", "a", [], { attempt, workers, isPreemptible: false }),
+  );
+  const unset = { ...fleet(4, [gang("j1", "b"), gang("j2", "b"), gang("j3", "b")], running) };
+  const found = plan({ ...unset, sleepers: asleep });
+  t.same(placed(found), ["j1"], "a free one first");
+  t.match(found.preemptions, [
+    { job: "j2", victims: [{ attempt: "d-a0", isAsleep: true }], workers: ["a-0"] },
+    { job: "j3", victims: [{ attempt: "d-a1", isAsleep: true }], workers: ["a-1"] },
+  ]);
+  const shares = [share("a", { guarantee: { cpu: 4 } })];
+  const one = fleet(3, [gang("j1", "b")], running, shares);
+  t.same(victimsOf(plan({ ...one, sleepers: asleep })), ["d"], "whatever is guaranteed");
+  const limited = fleet(3, [gang("j1", "b")], running, [share("b", { limit: { cpu: 0 } })]);
+  t.same(victimsOf(plan({ ...limited, sleepers: asleep })), [], "but over no limit");
+  const wide = fleet(3, [gang("j1", "b", { size: 4 })], running, shares);
+  t.same(victimsOf(plan({ ...wide, sleepers: asleep })), [], "nor where it would not help");
+});
+
 t.test(
   "for a class alone nobody of the same class, or of another project, makes way, however short they ran",
   async () => {
