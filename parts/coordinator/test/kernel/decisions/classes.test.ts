@@ -277,3 +277,82 @@ t.test(
     );
   },
 );
+
+t.test(
+  "whatever waits and runs, limits of persons hold, and who stays within a guarantee stays",
+  async () => {
+    const project = fc.constantFrom("a", "b", "c");
+    const priority = fc.constantFrom(...Object.values(CLASS_PRIORITIES));
+    const userId = fc.constantFrom("u", "v", "program");
+    const held = fc.record({
+      ...{ project, priority, userId, isAsleep: fc.boolean(), staysGuaranteed: fc.boolean() },
+      startedAt: fc.integer({ min: 0, max: 5 }),
+    });
+    const asks = fc.record({
+      ...{ project, priority, userId, size: fc.integer({ min: 1, max: 3 }) },
+      isOnlyGuaranteed: fc.boolean(),
+    });
+    const limit = fc.option(fc.integer({ min: 1, max: 4 }));
+    const programs = new Map([["program", "u"]]);
+    const personOf = (user: string) => programs.get(user) ?? user;
+    checkProperty(
+      fc.property(
+        ...([fc.array(held, { maxLength: 6 }), fc.array(asks, { maxLength: 6 })] as const),
+        ...([fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 3 })] as const),
+        ...([limit, limit, fc.integer({ min: 0, max: 3 })] as const),
+        (holding, asking, sureOfA, sureOfB, limitOfTeam, limitOfA, free) => {
+          const running = holding.map(({ isAsleep: _isAsleep, ...one }, n) =>
+            runs(`r${n}`, one.project, [n], one),
+          );
+          const sleepers = running.filter((_, n) => holding[n]!.isAsleep);
+          const shares = [
+            share("t", { personRunning: limitOfTeam }),
+            share("a", { parent: "t", guarantee: { cpu: sureOfA }, personRunning: limitOfA }),
+            share("b", { parent: "t", guarantee: { cpu: sureOfB } }),
+            share("c"),
+          ];
+          const waits = asking.map((one, n) => gang(`j${n}`, one.project, one));
+          const snapshot = {
+            ...fleet(running.length + free, waits, running, shares, programs),
+            sleepers,
+          };
+          const found = plan(snapshot);
+          const given = [...found.placements, ...found.preemptions];
+          const workers = given.flatMap((one) => one.workers);
+          const gone = found.preemptions.flatMap(({ victims }) => victims);
+          const isGone = ({ attempt }: RunningGang) => gone.some((one) => one.attempt === attempt);
+          const all = new Map(snapshot.workers.map((one) => [one.id, one]));
+          const stays = guaranteedGangs(running, shares, all);
+          const has = (person: string, projects: readonly string[]) => {
+            const counted = (of: { project: string; userId: string }) =>
+              projects.includes(of.project) && personOf(of.userId) === person;
+            const kept = running.filter((one) => !isGone(one) && counted(one)).length;
+            const won = given.reduce((sum, { job, workers: ids }) => {
+              const asked = waits.find((one) => one.job === job)!;
+              return sum + (counted(asked) ? ids.length : 0);
+            }, 0);
+            return { all: kept + won, won };
+          };
+          const isWithin = (person: string, projects: readonly string[], most: number | null) => {
+            const { all: total, won } = has(person, projects);
+            // What ran before the limit goes on.
+            return most === null || won === 0 || total <= most;
+          };
+          return (
+            new Set(workers).size === workers.length &&
+            new Set(gone.map(({ attempt }) => attempt)).size === gone.length &&
+            gone.every(({ attempt, isAsleep }) => {
+              const victim = running.find((one) => one.attempt === attempt)!;
+              return isAsleep === true ? sleepers.includes(victim) : !stays.has(victim);
+            }) &&
+            ["u", "v"].every(
+              (person) =>
+                isWithin(person, ["a", "b"], limitOfTeam) && isWithin(person, ["a"], limitOfA),
+            )
+          );
+        },
+      ),
+      4_000,
+    );
+  },
+);
