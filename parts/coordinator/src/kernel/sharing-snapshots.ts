@@ -47,6 +47,8 @@ type HeldGang = RunningGang & { leftMs: number | null };
 const WATCHED = {
   job: { table: "jobs", id: "id", ignored: ["waiting_for", "version"] },
   lease: { table: "leases", id: "job_id" },
+  // The end of one moves those after it.
+  attempt: { table: "attempts", id: "job_id" },
   checkpoint: { table: "checkpoints", id: "job_id" },
   preemption: { table: "preemptions", id: "victim_job" },
 } as const;

@@ -102,9 +102,7 @@ class Play implements Disposable {
     const at = this.agents["agent" in step ? step.agent : 0]!;
     switch (step.kind) {
       case "crash":
-        this.world.crash();
-        this.#scaler = this.#open();
-        return;
+        return this.crash();
       case "look":
         return this.look();
       case "cancel":
@@ -133,6 +131,22 @@ class Play implements Disposable {
       case "wait":
         return this.wait(step.seconds, step.beating);
     }
+  }
+
+  crash(): void {
+    const told = () => {
+      const { sharing, sleepers = [] } = this.world.parts.snapshots.read();
+      const { running = [] } = sharing ?? {};
+      return JSON.stringify([
+        running.toSorted((a, b) => (a.attempt < b.attempt ? -1 : 1)),
+        sleepers,
+      ]);
+    };
+    const kept = told();
+    this.world.crash();
+    const fresh = told();
+    if (kept !== fresh) throw new Error(`kept ${kept}, fresh ${fresh}`);
+    this.#scaler = this.#open();
   }
 
   async look(): Promise<void> {
