@@ -86,7 +86,7 @@ t.test("what waits stands in its order, with a sentence why", async (t) => {
     }
   };
   const listed = await until(new RegExp(`2 +${second}.*(?=needs|waits|worker)`, "i"));
-  t.match(listed, new RegExp(`PLACE +JOB +NAME +WAITS +STARTS +FOR\n1 +${first} `));
+  t.match(listed, new RegExp(`PLACE +JOB +NAME +CLASS +WAITS +STARTS +FOR\n1 +${first} `));
   const json = (await run("queue", "--json")).out.trim().split("\n");
   t.match(
     json.map((line) => JSON.parse(line) as object),
@@ -121,7 +121,12 @@ t.test("what waits stands in its order, with a sentence why", async (t) => {
       message: /needs 2 workers; .* may hold at most 1 of cpu$/,
     },
   });
-  await running.control("share-set", { id: user.project, limit: {} });
+  await running.control("share-set", { id: user.project, limit: {}, personQueued: 2 });
+  t.match(await running.request("POST", "/api/tasks", key, goodBody("wide")), {
+    status: 409,
+    body: { code: "person_queue_full", message: /^2 jobs of this person wait already in / },
+  });
+  await running.control("share-set", { id: user.project, personQueued: null });
 
   await run("jobs", "cancel", first);
   t.match(await run("queue"), { code: 0, out: new RegExp(`1 +${second} `) });

@@ -232,9 +232,21 @@ t.test("the first job of a person is a template, seen in code beside it", async 
   await code.getByText('"arguments":["20","--fast"]').waitFor();
   await page.getByRole("tab", { name: "Python" }).click();
   await code.getByText('"arguments": ["20", "--fast"]').waitFor();
+  await page.getByLabel("Class").selectOption("scavenger");
+  await code.getByText('"class": "scavenger"').waitFor();
+  await page.getByLabel("Makes way for others").selectOption("yes");
   await shot(page, "submit-script");
   await page.getByRole("button", { name: "Submit", exact: true }).click();
   await page.getByRole("heading", { level: 1, name: "first run" }).waitFor();
+  await page.getByRole("definition").filter({ hasText: "scavenger" }).waitFor();
+  const made = new URL(page.url()).pathname.split("/").at(-1)!;
+  const { body } = await house.running.get(`/api/jobs/${made}/parameters`, ada.platformKey);
+  t.match(body, { class: "scavenger", preemptible: true });
+  await page.goto(`${house.running.url}/dashboard/submit?again=${made}`);
+  t.equal(await page.getByLabel("Class").inputValue(), "scavenger");
+  await page.getByLabel("Class").selectOption("");
+  const differs = page.getByRole("region", { name: "What differs" });
+  await differs.getByText("as its kind").waitFor();
   t.same(complaints, []);
 });
 

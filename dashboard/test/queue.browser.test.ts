@@ -82,8 +82,11 @@ t.test("an administrator raises a share, and asks before one is lowered", async 
   await change.click();
   await form.getByLabel("Guarantee of cpu").fill("2");
   await form.getByText("Guarantee: none → 2 cpu").waitFor();
+  await form.getByLabel("Most waiting jobs of one person").fill("20");
+  await form.getByText("Waiting jobs a person: any number → 20").waitFor();
   await form.getByRole("button", { name: "Set the share" }).click();
   await shares(page).getByText("guaranteed 2, 0 of them used").first().waitFor();
+  await shares(page).getByText("20 waiting jobs a person").waitFor();
 
   await change.click();
   await form.getByLabel("At most of cpu").fill("1");

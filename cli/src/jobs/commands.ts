@@ -15,6 +15,7 @@ import { projectFilter, projectIdOf } from "../chosen-project.ts";
 import { printable, printableLog } from "../printable.ts";
 import { settingsFrom } from "../settings.ts";
 import { size, toldWithUnits } from "../size.ts";
+import { classOption, NOT_PREEMPTIBLE, PREEMPTIBLE } from "./class-options.ts";
 import { findJob } from "./find-job.ts";
 import { comparisonRows, readComparison } from "./compare-jobs.ts";
 import { isJobOver, printLogs } from "./follow-logs.ts";
@@ -119,6 +120,10 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
         ["expected back", job.madeWay?.expectedStart ?? null],
         ["rounds", detail.rounds.current === null ? null : roundWords(detail.rounds)],
         ["attempt", String(detail.attempt)],
+        [
+          "class",
+          detail.isPreemptible ? detail.jobClass : `${detail.jobClass}, makes way for nobody`,
+        ],
         ["submitted", job.createdAt],
         ["started", job.startedAt],
         ["ended", job.endedAt],
@@ -268,6 +273,9 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
       withOrder,
       [],
     )
+    .addOption(classOption())
+    .option(...PREEMPTIBLE)
+    .option(...NOT_PREEMPTIBLE)
     .option(
       "--argument <argument>",
       "of a command, in place of all that it had; may stand several times",

@@ -55,9 +55,9 @@ export function addQueueCommand(program: Command, { say, table }: Shell): void {
         }
       else if (waiting.length > 0)
         table(
-          ["PLACE", "JOB", "NAME", "WAITS", "STARTS", "FOR"],
+          ["PLACE", "JOB", "NAME", "CLASS", "WAITS", "STARTS", "FOR"],
           waiting.map(({ place, job }) => [
-            ...[place === null ? "held" : String(place), job.id, job.name],
+            ...[place === null ? "held" : String(place), job.id, job.name, job.jobClass],
             ...[age(job.since, Date.now()), startWords(starts.get(job.id), Date.now())],
             ...[toldWithUnits(job.waitingFor ?? job.reason ?? "")],
           ]),

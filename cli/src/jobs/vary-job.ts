@@ -2,7 +2,7 @@
 import type { JobParametersReply } from "@resontech/contracts/http-jobs";
 import { bodyOfFiles, faultOfFiles, keyOfPlace, placeOf } from "@resontech/contracts/changed-files";
 import { ERROR_CATALOGUE } from "@resontech/contracts/error-catalogue";
-import type { TaskReply, TaskVariantBody } from "@resontech/contracts/http-tasks";
+import type { AskedClass, TaskReply, TaskVariantBody } from "@resontech/contracts/http-tasks";
 import { slugOf } from "@resontech/contracts/ready-folder";
 import { getJson, sendJson } from "../api-client.ts";
 import { UsageError } from "../cli-error.ts";
@@ -23,6 +23,8 @@ export type Variation = {
   argument: readonly string[];
   env: readonly string[];
   after: readonly AskedOrder[];
+  class?: AskedClass;
+  preemptible?: boolean;
 };
 
 export function isVariation({
@@ -34,10 +36,12 @@ export function isVariation({
   after,
   ...rest
 }: Variation): boolean {
-  const { name, gpuModels, maxPrice, memory, minutes } = rest;
+  const { name, gpuModels, maxPrice, memory, minutes, class: jobClass, preemptible } = rest;
   return (
     [file, add, remove, argument, env, after].some((list) => list.length > 0) ||
-    [name, gpuModels, maxPrice, memory, minutes].some((value) => value !== undefined)
+    [name, gpuModels, maxPrice, memory, minutes, jobClass, preemptible].some(
+      (value) => value !== undefined,
+    )
   );
 }
 
@@ -79,6 +83,7 @@ export async function varyJob(
 
 function bodyOf(variation: Variation): TaskVariantBody {
   const { name, gpuModels, maxPrice, memory, minutes, argument, env } = variation;
+  const { class: jobClass, preemptible } = variation;
   return {
     ...(name === undefined ? {} : { name }),
     ...(gpuModels === undefined
@@ -87,6 +92,8 @@ function bodyOf(variation: Variation): TaskVariantBody {
     ...(maxPrice === undefined ? {} : { maxPricePerGpuHourCents: maxPrice }),
     ...(memory === undefined ? {} : { estimatedMemoryMb: memory }),
     ...(minutes === undefined ? {} : { timeLimitMinutes: minutes }),
+    ...(jobClass === undefined ? {} : { class: jobClass }),
+    ...(preemptible === undefined ? {} : { preemptible }),
     ...(argument.length === 0 ? {} : { arguments: [...argument] }),
     ...(env.length === 0
       ? {}

@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TaskReply } from "@resontech/contracts/http-tasks";
+import type { AskedClass, TaskReply } from "@resontech/contracts/http-tasks";
 import { bodyOfFolder, missingFolders, slugOf } from "@resontech/contracts/ready-folder";
 import type { Command } from "commander";
 import { sendJson } from "../api-client.ts";
@@ -10,6 +10,7 @@ import { projectOption, settingsInProject } from "../chosen-project.ts";
 import { CliError, UsageError } from "../cli-error.ts";
 import { readJob } from "../jobs/read-jobs.ts";
 import { type AskedOrder, orderedJob, withOrder } from "../jobs/read-order.ts";
+import { classOption, NOT_PREEMPTIBLE, PREEMPTIBLE } from "../jobs/class-options.ts";
 import type { Settings } from "../settings.ts";
 import { toldWithUnits } from "../size.ts";
 import { filesIn, keyOf } from "../storage/commands.ts";
@@ -34,6 +35,8 @@ type Options = {
   hostMemory?: number;
   after: AskedOrder[];
   pool?: string;
+  class?: AskedClass;
+  preemptible?: boolean;
   json: boolean;
 };
 type Shell = { say: (text: string) => void; countOf: (count: string) => number };
@@ -66,11 +69,14 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
       [],
     )
     .option("--pool <pool>", "let it start on nodes of this pool alone, by its name or id")
+    .addOption(classOption())
+    .option(...PREEMPTIBLE)
+    .option(...NOT_PREEMPTIBLE)
     .addOption(projectOption())
     .option("--json", "the appliance's answer", false)
     .addHelpText(
       "after",
-      "\nExamples:\n  resontech submit study/ --gpu-models cpu\n  resontech submit study/ --project cardiology\n  resontech submit study/ --gpu-models h100 --devices 4\n  resontech submit study/ --name evaluation --after job-4f21\n  resontech submit study/ --name report --after job-4f21 --after job-77ab:ended\n  resontech submit train.py",
+      "\nExamples:\n  resontech submit study/ --gpu-models cpu\n  resontech submit study/ --project cardiology\n  resontech submit study/ --gpu-models h100 --devices 4\n  resontech submit study/ --name evaluation --after job-4f21\n  resontech submit study/ --name report --after job-4f21 --after job-77ab:ended\n  resontech submit study/ --class scavenger\n  resontech submit train.py",
     )
     .action(async (path: string, options: Options) => {
       const found = statSync(path, { throwIfNoEntry: false });
@@ -93,6 +99,12 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
             "pool_of_folder",
             "the public client does not know --pool",
             "Submit a ready folder, or send `pool` to POST /api/tasks.",
+          );
+        if (options.class !== undefined || options.preemptible !== undefined)
+          throw new UsageError(
+            "class_of_folder",
+            "the public client does not know --class and --preemptible",
+            "Submit a ready folder, or send `class` to POST /api/tasks.",
           );
         if (settings.project !== null)
           throw new UsageError(
@@ -125,6 +137,8 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
         ...{ workers: options.devices, cpus: options.cpus, hostMemoryMb: options.hostMemory },
         after: after.length === 0 ? undefined : after,
         pool: options.pool,
+        jobClass: options.class,
+        isPreemptible: options.preemptible,
       });
       for (const file of filesIn(path))
         await putFile(settings, file, `jobs/${slug}/${keyOf(path, file)}`);

@@ -4,7 +4,16 @@ import { inLine } from "../../src/jobs/queue.ts";
 import { startWords } from "../../src/jobs/start-words.ts";
 
 const job = (id: string, state: JobRow["state"]): JobRow => ({
-  ...{ id, name: id, projectId: "p_1", owner: "ada", kind: "federation", state, since: "" },
+  ...{
+    id,
+    name: id,
+    projectId: "p_1",
+    owner: "ada",
+    jobClass: "train",
+    kind: "federation",
+    state,
+    since: "",
+  },
   ...{
     reason: null,
     waitingFor: null,

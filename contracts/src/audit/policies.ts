@@ -10,6 +10,7 @@ export const POLICIES = {
   "auditor-sees-no-data": "an auditor reads about actions, and never sees data or outputs",
   "auditor-has-no-key": "an auditor has no platform key",
   "auditor-mints-no-key": "an auditor mints no platform key",
+  "no-interactive-program": "a service account submits no interactive job",
   "step-up": "what weighs much needs a second factor within the last five minutes",
   "two-people": "what weighs most needs another person's approval",
   "four-eyes": "nobody decides a request of their own",

@@ -58,6 +58,10 @@ export function parameterRows(
     row("Time limit", ({ timeLimitMinutes: minutes }) =>
       minutes === null ? "none" : `${minutes} min`,
     ),
+    row("Class", (job) => job.class ?? "that of its kind"),
+    row("Makes way", ({ preemptible }) =>
+      preemptible === false ? "not within a guarantee" : "yes",
+    ),
     row("Image", ({ images }) => images.map(imageWords).join(", ")),
     ...paths.map((path) => row(path, (job) => filesOf(job).get(path) ?? "")),
   ];

@@ -2,7 +2,13 @@
 import { type Static, Type } from "typebox";
 import { closed } from "../closed.ts";
 import { IdParam } from "../http/http-common.ts";
-import { ShareAmounts, ShareBody, ShareWeight } from "../http/http-shares.ts";
+import {
+  IdleMinutes,
+  PersonLimit,
+  ShareAmounts,
+  ShareBody,
+  ShareWeight,
+} from "../http/http-shares.ts";
 import { Nullable } from "../nullable.ts";
 import { operatorRoute } from "./operator-route.ts";
 
@@ -16,6 +22,9 @@ export const ShareFacts = Type.Object(
     guarantee: ShareAmounts,
     limit: ShareAmounts,
     weight: ShareWeight,
+    personRunning: PersonLimit,
+    personQueued: PersonLimit,
+    interactiveIdleMinutes: IdleMinutes,
     held: ShareAmounts,
     used: Type.Record(Type.String(), Type.Number()),
   },

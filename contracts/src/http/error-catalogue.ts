@@ -354,6 +354,18 @@ export const ERROR_CATALOGUE = {
     status: 403,
     hint: "Submit a job of fewer workers, or ask an administrator for a higher limit.",
   },
+  person_limit_exceeded: {
+    status: 403,
+    hint: "Submit a job of fewer workers, or ask an administrator for a higher limit per person.",
+  },
+  guarantee_too_small: {
+    status: 403,
+    hint: "Let the job make way for others (leave `preemptible: false` out), or ask an administrator for a guarantee.",
+  },
+  class_refused: {
+    status: 403,
+    hint: "Leave the class out, or ask for `train` or `scavenger`.",
+  },
 
   // 404, 405, 408, 409, 410, 411, 413, 415, 417, 429, 431
   not_found: {
@@ -471,6 +483,10 @@ export const ERROR_CATALOGUE = {
   dependency_failed: {
     status: 409,
     hint: "Submit that job again and name the new one, or ask for `ended` in place of `succeeded`.",
+  },
+  person_queue_full: {
+    status: 409,
+    hint: "Wait until one of your jobs has started, cancel one that waits, or ask an administrator for a higher limit per person.",
   },
   too_many_schedules: {
     status: 409,

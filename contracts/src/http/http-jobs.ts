@@ -5,7 +5,8 @@ import { JOB_STATES, MEMBER_STATES } from "../job/job-states.ts";
 import { IdParam, Instant } from "./http-common.ts";
 import { closed } from "../closed.ts";
 import { Nullable } from "../nullable.ts";
-import { AFTER_WHENS } from "./http-tasks.ts";
+import { JOB_CLASSES } from "./http-queue.ts";
+import { AFTER_WHENS, ASKED_CLASSES } from "./http-tasks.ts";
 
 const State = Type.Enum([...JOB_STATES]);
 const Reason = Type.Enum([...AGENT_REASONS, ...KERNEL_REASONS]);
@@ -63,6 +64,7 @@ export const JobRow = Type.Object(
     /** Who submitted it. */
     owner: Type.String(),
     kind: Type.String(),
+    jobClass: Type.Enum([...JOB_CLASSES]),
     state: State,
     since: Instant,
     reason: Nullable(Reason),
@@ -225,6 +227,10 @@ export const JobParametersReply = Type.Object(
     maxPricePerGpuHourCents: Nullable(Count),
     estimatedMemoryMb: Nullable(Count),
     timeLimitMinutes: Nullable(Count),
+    /** As it was asked for; null: that of its kind. */
+    class: Nullable(Type.Enum([...ASKED_CLASSES])),
+    /** As it was asked for; null: it makes way as others do. */
+    preemptible: Nullable(Type.Boolean()),
     /** Profiles of the images that the job's files go with, best first. */
     images: Type.Array(
       Type.Object(

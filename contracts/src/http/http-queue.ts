@@ -10,6 +10,11 @@ export const QueueQuery = Type.Object({ project: Type.Optional(IdParam) }, close
 /** Why there is no time: somebody who holds workers states no end, too many end before, or the job would not fit if all were free and within its limits. */
 export const NO_START_REASONS = ["no-end-stated", "far-off", "never-fits"] as const;
 
+/** By which gangs of one project come before one another, the first first. */
+export const JOB_CLASSES = [
+  ...["system", "inference", "interactive", "managed", "train", "scavenger"],
+] as const;
+
 export const QueuedJob = Type.Object(
   {
     id: Type.String(),
@@ -19,6 +24,7 @@ export const QueuedJob = Type.Object(
     /** Null as the name is. */
     owner: Nullable(Type.String()),
     kind: Type.String(),
+    jobClass: Type.Enum([...JOB_CLASSES]),
     /** From 1, of those that the caller may read; null for one that is held: it is in no line. */
     place: Nullable(Type.Integer({ minimum: 1 })),
     /** Who has the smaller one became ready first. A job that was held for others counts from its release. */
@@ -33,11 +39,6 @@ export const QueuedJob = Type.Object(
   closed,
 );
 export type QueuedJob = Static<typeof QueuedJob>;
-
-/** By which gangs of one project come before one another, the first first. */
-export const JOB_CLASSES = [
-  ...["system", "inference", "interactive", "managed", "train", "scavenger"],
-] as const;
 
 const Workers = Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
   description: "Workers by model",

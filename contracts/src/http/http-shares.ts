@@ -15,11 +15,23 @@ export const ShareAmounts = Type.Record(Model, Type.Integer({ minimum: 0, maximu
 export type ShareAmounts = Static<typeof ShareAmounts>;
 export const ShareWeight = Type.Number({ minimum: 0.01, maximum: 1_000 });
 
-/** What is left out stays; an empty guarantee or limit takes it away. */
+export const IdleMinutes = Nullable(
+  Type.Integer({ minimum: 1, maximum: 43_200, description: "Null: an hour" }),
+);
+export const PersonLimit = Nullable(
+  Type.Integer({ minimum: 1, maximum: MAX_WORKERS, description: "Null: any number" }),
+);
+/** What is left out stays; an empty guarantee or limit takes it away, and so does a null. */
 export const shareChange = {
   guarantee: Type.Optional(ShareAmounts),
   limit: Type.Optional(ShareAmounts),
   weight: Type.Optional(ShareWeight),
+  /** The most workers that one person may have below the share at a time. */
+  personRunning: Type.Optional(PersonLimit),
+  /** The most jobs of one person that may wait below the share. */
+  personQueued: Type.Optional(PersonLimit),
+  /** An interactive job that uses nothing for so long is warned, and ended ten minutes later. */
+  interactiveIdleMinutes: Type.Optional(IdleMinutes),
 };
 export const ShareBody = Type.Object(shareChange, closed);
 export type ShareBody = Static<typeof ShareBody>;
@@ -37,6 +49,9 @@ export const StandingShareReply = Type.Object(
     guarantee: Counts,
     limit: Counts,
     weight: Nullable(ShareWeight),
+    personRunning: PersonLimit,
+    personQueued: PersonLimit,
+    interactiveIdleMinutes: IdleMinutes,
     /** Workers in its hands now, by model. */
     held: Counts,
     /** Of the guarantee: what it holds of it. */

@@ -2,6 +2,7 @@
 import { type Static, Type } from "typebox";
 import { ImageNeeds } from "../image/image-needs.ts";
 import { IdParam, Instant } from "./http-common.ts";
+import { JOB_CLASSES } from "./http-queue.ts";
 import { AGENT_REASONS, KERNEL_REASONS } from "../job/job-reasons.ts";
 import { JOB_STATES, MEMBER_STATES } from "../job/job-states.ts";
 import { MAX_WORKERS_EACH } from "../job/most-workers.ts";
@@ -18,6 +19,18 @@ const ModelId = Type.String({ minLength: 1, maxLength: 64 });
 /** How a job must have ended before one that is to start after it. */
 export const AFTER_WHENS = ["succeeded", "ended"] as const;
 export type AfterWhen = (typeof AFTER_WHENS)[number];
+/** Classes that a job may ask for. Nobody asks for the others: the appliance's own work, deployments and pools have them. */
+export const ASKED_CLASSES = ["interactive", "train", "scavenger"] as const;
+export type AskedClass = (typeof ASKED_CLASSES)[number];
+const Class = Type.Enum([...ASKED_CLASSES], {
+  description:
+    "By which it comes before other jobs of its project, and is asked late to make way; that of its kind, if absent",
+});
+const Preemptible = Type.Boolean({
+  description:
+    "False: it starts only within a guarantee of its project, and makes way for nobody while it is within it",
+});
+
 const After = Type.Array(Type.Object({ job: IdParam, when: Type.Enum([...AFTER_WHENS]) }, closed), {
   ...{ minItems: 1, maxItems: 16 },
   description: "Older jobs of the project: the job is held until each has ended so",
@@ -67,6 +80,8 @@ const ofEveryKind = {
   ),
   after: Type.Optional(After),
   pool: Type.Optional(Pool),
+  class: Type.Optional(Class),
+  preemptible: Type.Optional(Preemptible),
 };
 
 /** NVFlare federated training, as the public client submits it. */
@@ -171,6 +186,8 @@ export const TaskVariantBody = Type.Object(
     environment: Type.Optional(SubmitCommandBody.properties.environment),
     after: Type.Optional(After),
     pool: Type.Optional(Nullable(Pool)),
+    class: Type.Optional(Nullable(Class)),
+    preemptible: Type.Optional(Nullable(Preemptible)),
     files: Type.Optional(
       Type.Array(Type.Object({ input: InputKey, ...storedFile }, closed), {
         ...{ maxItems: MAX_CHANGED },
@@ -217,6 +234,10 @@ export const JobDetail = Type.Object(
     /** When the state ends by itself, and not well. */
     deadline: Nullable(Instant),
     desired: Type.Enum(["run", "stop"]),
+    /** By which it stands among the jobs of its project. */
+    jobClass: Type.Enum([...JOB_CLASSES]),
+    /** False: it makes way for nobody while it is within a guarantee of its project. */
+    isPreemptible: Type.Boolean(),
     /** Name of the person who cancelled it, from the moment that it was asked to stop. */
     stoppedBy: Nullable(Type.String()),
     reason: Nullable(Reason),

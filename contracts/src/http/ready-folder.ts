@@ -17,6 +17,8 @@ export type TaskSpec = {
   hostMemoryMb?: number | undefined;
   after?: SubmitFederationBody["after"];
   pool?: string | undefined;
+  jobClass?: SubmitFederationBody["class"];
+  isPreemptible?: boolean | undefined;
 };
 
 /** What the folder lacks; none where it is ready. @param folders that stand at its top */
@@ -47,6 +49,8 @@ export function bodyOfFolder(
     hostMemoryMb,
     after,
     pool,
+    jobClass,
+    isPreemptible,
   }: TaskSpec,
 ): SubmitFederationBody {
   const root = `/jobs/${slugOf(name)}`;
@@ -67,5 +71,7 @@ export function bodyOfFolder(
     ...(hostMemoryMb === undefined ? {} : { hostMemoryMbPerMember: hostMemoryMb }),
     ...(after === undefined ? {} : { after }),
     ...(pool === undefined ? {} : { pool }),
+    ...(jobClass === undefined ? {} : { class: jobClass }),
+    ...(isPreemptible === undefined ? {} : { preemptible: isPreemptible }),
   };
 }

@@ -37,6 +37,7 @@ export const KERNEL_REASONS = [
   "operator_cancelled",
   "replaced",
   "dependency_failed",
+  "idle",
   "node_lost",
   "node_removed",
   "quorum_lost",

@@ -14,7 +14,13 @@ const PARAMETERS: JobParametersReply = {
     cpusPerMember: null,
     hostMemoryMbPerMember: null,
   },
-  ...{ maxPricePerGpuHourCents: null, estimatedMemoryMb: null, timeLimitMinutes: null },
+  ...{
+    maxPricePerGpuHourCents: null,
+    estimatedMemoryMb: null,
+    timeLimitMinutes: null,
+    class: null,
+    preemptible: null,
+  },
   images: [{ profile: "fl-cpu", reference: `r/fl-cpu@sha256:${"a".repeat(64)}` }],
   ...{ rounds: 3, minSites: 2, codeDigest: "c".repeat(64) },
   inputs: [

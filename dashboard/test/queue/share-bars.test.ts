@@ -4,7 +4,18 @@ import { shareBars } from "../../src/pages/queue/share-bars.ts";
 
 const share = (change: Partial<StandingShareReply>): StandingShareReply => ({
   ...{ id: "p_1", kind: "project", name: "lung", parent: "o_own", guarantee: {}, limit: {} },
-  ...{ weight: 1, held: {}, guaranteeUsed: {}, lent: {}, borrowed: {}, recentUse: {}, queued: 0 },
+  ...{
+    personRunning: null,
+    personQueued: null,
+    interactiveIdleMinutes: null,
+    weight: 1,
+    held: {},
+    guaranteeUsed: {},
+    lent: {},
+    borrowed: {},
+    recentUse: {},
+    queued: 0,
+  },
   ...change,
 });
 const FLEET = [{ model: "cpu", workers: 10, free: 1 }];

@@ -93,12 +93,18 @@ t.test("a ready folder is submitted by the shell, a model by Python", async (t) 
     "my_model.py",
     "class Net:\n    pass\n\ndef fl_train(model, env, out_dir, logger=None):\n    return {'weights': {}, 'samples': 1}\n",
   );
-  const wishes = { name: "A study", models: "cpu", price: "100", minutes: "5" };
+  const wishes = {
+    name: "A study",
+    models: "cpu",
+    price: "100",
+    minutes: "5",
+    jobClass: "scavenger",
+    makesWay: "no",
+  } as const;
   const { shell, python: program } = folderInCode("my study", wishes);
   const shelled = lastId(await desk.shell(shell));
   t.match(await parametersOf(shelled), {
-    name: "A study",
-    timeLimitMinutes: 5,
+    ...{ name: "A study", timeLimitMinutes: 5, class: "scavenger", preemptible: false },
     gpuModels: ["cpu"],
   });
   await cancel(shelled);
@@ -107,7 +113,14 @@ t.test("a ready folder is submitted by the shell, a model by Python", async (t) 
     ...{ name: "A study", gpuModels: ["cpu"], maxPricePerGpuHourCents: 100, rounds: 3 },
   });
   await cancel(asked);
-  const nothing = folderInCode("my study", { name: "", models: "", price: "", minutes: "" });
+  const nothing = folderInCode("my study", {
+    name: "",
+    models: "",
+    price: "",
+    minutes: "",
+    jobClass: "",
+    makesWay: "",
+  });
   const simple = lastId(await desk.python(python, nothing.python));
   t.match(await parametersOf(simple), { name: "my job", gpuModels: ["cpu"] });
   await cancel(simple);

@@ -26,6 +26,8 @@ const JOB: JobParametersReply = {
   ...{ arguments: ["--level", "1"], environment: { SEED: "7" }, gpuModels: ["cpu"] },
   ...{
     workerIds: null,
+    class: null,
+    preemptible: null,
     onlyMineWorkers: false,
     workersPerMember: 1,
     cpusPerMember: null,
@@ -146,7 +148,7 @@ t.test("lines that went and came stand with those around them", async (t) => {
 
 t.test("a form is told in code that says the same, whatever a name holds", async (t) => {
   const folder = folderInCode("study", {
-    ...{ name: "it's", models: "cpu,h100", price: "5", minutes: "" },
+    ...{ name: "it's", models: "cpu,h100", price: "5", minutes: "", jobClass: "", makesWay: "" },
   });
   t.equal(
     folder.shell,

@@ -94,7 +94,7 @@ export class MadeFleet {
       const { project, priority, runsMs } = gang;
       this.#shapes.set(job, gang);
       this.running.push({
-        ...{ job, attempt: job, project, priority, isPreemptible: true, workers },
+        ...{ job, attempt: job, project, priority, isPreemptible: true, userId: "u", workers },
         ...{ startedAt: this.now, committedAt: this.now, preemptedAt: [] },
         endsAt: runsMs === null ? null : this.now + runsMs,
       });

@@ -72,7 +72,8 @@ export function liveThrough(
     const { project, runsMs, statedMs } = one.job;
     const restMs = left.get(job) ?? runsMs;
     running.push({
-      ...{ job, attempt: `${job}-${now}`, project, priority: 50, isPreemptible: true },
+      ...{ job, attempt: `${job}-${now}`, project, userId: "u", priority: 50 },
+      isPreemptible: true,
       ...{ workers: ids, startedAt: now, committedAt: now },
       ...{ preemptedAt: preemptedAt.get(job) ?? [], endsForReal: now + restMs },
       endsAt: now + statedMs - (runsMs - restMs),

@@ -17,6 +17,8 @@ const Workers = Type.Array(Type.Object({ model: Code, workers: Count }, closed),
 
 /** Ids of nodes. */
 const Nodes = Type.Array(PlainId, { maxItems: 16 });
+/** Null: any number. */
+const PersonLimit = Type.Union([Count, Type.Null()]);
 
 /** Of the appliance itself. */
 const Hostname = Type.String({ pattern: "^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$" });
@@ -127,6 +129,11 @@ export const ADMIN_EVENTS = {
         limit: Type.Optional(Workers),
         /** In decimal digits. */
         weight: Type.Optional(Code),
+        /** The most workers, and waiting jobs, of one person below it. */
+        person_running: Type.Optional(PersonLimit),
+        person_queued: Type.Optional(PersonLimit),
+        /** Minutes until an interactive job that uses nothing is warned; null: an hour. */
+        interactive_idle: Type.Optional(PersonLimit),
         /** Of one that takes workers from a guarantee. */
         ...ByRequest,
       },

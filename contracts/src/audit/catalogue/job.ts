@@ -57,6 +57,10 @@ export const JOB_EVENTS = {
         schedule: Type.Optional(PlainId),
         /** The pool of nodes that it named, by id or name. */
         pool: Type.Optional(PlainId),
+        /** Class that was asked for; absent: that of its kind. */
+        class: Type.Optional(Code),
+        /** False: it asked to make way for nobody. */
+        preemptible: Type.Optional(Type.Boolean()),
         /** Of weights that the platform itself stored. */
         model_sha256: Type.Optional(Sha256Hex),
       },
@@ -99,6 +103,11 @@ export const JOB_EVENTS = {
   "job.staging": transition("Inputs and images are being fetched."),
   "job.started": transition("The payload runs, all members present."),
   "job.preempting": transition("The job makes way for another."),
+  "job.gang.preempting": fact(
+    "job",
+    "One replica of a deployment makes way for another job; `reason` says by which right, or that it slept.",
+    Type.Object({ attempt: PlainId, reason: Type.Enum(["guarantee", "class", "asleep"]) }, closed),
+  ),
   "job.recovering": transition("An infrastructure fault ended the attempt."),
   "job.finalizing": transition("The payload ended well; outputs are being stored."),
   "job.stopping": transition("The job is being stopped; `reason` says why."),

@@ -172,6 +172,7 @@ export const EVENT_ANSWERS: Readonly<Record<EventType, EventAnswers>> = {
   "job.staging": { questions: ["job"], controls: JOBS },
   "job.started": { questions: ["job"], controls: JOBS },
   "job.preempting": { questions: ["job"], controls: JOBS },
+  "job.gang.preempting": { questions: ["job"], controls: JOBS },
   "job.recovering": { questions: ["job"], controls: JOBS },
   "job.finalizing": { questions: ["job"], controls: JOBS },
   "job.held": { questions: ["job"], controls: JOBS_WATCHED },

@@ -64,6 +64,7 @@ const WORDS: Readonly<Record<EventType, Words>> = {
   "job.staging": "Job's inputs are being fetched",
   "job.started": "Job runs",
   "job.preempting": "Job makes way for another",
+  "job.gang.preempting": "Replica makes way for a job",
   "job.recovering": "Job recovers from a fault",
   "job.finalizing": "Job's outputs are being stored",
   "job.stopping": "Job is being stopped",

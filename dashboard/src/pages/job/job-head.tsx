@@ -81,6 +81,13 @@ export function JobHead({ job }: { job: Job }) {
           <dt>Attempt</dt>
           <dd>{detail.attempt}</dd>
         </div>
+        <div>
+          <dt>Class</dt>
+          <dd>
+            {detail.jobClass}
+            {detail.isPreemptible ? null : ", makes way for nobody"}
+          </dd>
+        </div>
         {well === null ? null : (
           <div>
             <dt>Sites that ended well</dt>

@@ -189,7 +189,9 @@ function columns(nameOf: (project: string) => string): Column<JobRow>[] {
       title: "Why, or where",
       narrow: "below",
       of: (row) => {
-        const why = whyOf(row);
+        // That of most jobs is not said: the table has no room for a column of its own.
+        const told = row.jobClass === "train" ? "" : row.jobClass;
+        const why = [told, whyOf(row)].filter((words) => words !== "").join(" · ");
         return why === "" ? null : <span className={styles["why"]}>{why}</span>;
       },
     },

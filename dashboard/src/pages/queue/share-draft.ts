@@ -7,14 +7,32 @@ export type ShareDraft = {
   guarantee: Record<string, string>;
   limit: Record<string, string>;
   weight: string;
+  personRunning: string;
+  personQueued: string;
+  interactiveIdleMinutes: string;
 };
 
-type Share = Pick<StandingShareReply, "guarantee" | "limit" | "weight">;
+const PERSON_LIMITS = [
+  ["personRunning", "Workers a person"],
+  ["personQueued", "Waiting jobs a person"],
+  ["interactiveIdleMinutes", "Idle minutes of interactive jobs"],
+] as const;
 
-export function shareDraftOf({ guarantee, limit, weight }: Share): ShareDraft {
+type Share = Pick<
+  StandingShareReply,
+  "guarantee" | "limit" | "weight" | (typeof PERSON_LIMITS)[number][0]
+>;
+
+export function shareDraftOf(share: Share): ShareDraft {
+  const { guarantee, limit, weight } = share;
   const texts = (amounts: Readonly<Record<string, number>>) =>
     Object.fromEntries(Object.entries(amounts).map(([model, count]) => [model, String(count)]));
-  return { guarantee: texts(guarantee), limit: texts(limit), weight: String(weight ?? 1) };
+  return {
+    ...{ guarantee: texts(guarantee), limit: texts(limit), weight: String(weight ?? 1) },
+    personRunning: String(share.personRunning ?? ""),
+    personQueued: String(share.personQueued ?? ""),
+    interactiveIdleMinutes: String(share.interactiveIdleMinutes ?? ""),
+  };
 }
 
 /** What differs alone. */
@@ -22,10 +40,15 @@ export function draftedChange(share: Share, draft: ShareDraft): ShareBody {
   const guarantee = amountsOf(draft.guarantee, false);
   const limit = amountsOf(draft.limit, true);
   const weight = Number(draft.weight);
+  const persons = PERSON_LIMITS.map(([name]) => {
+    const most = draft[name].trim() === "" ? null : Number(draft[name]);
+    return most === share[name] ? {} : { [name]: most };
+  });
   return {
     ...(isSame(guarantee, share.guarantee) ? {} : { guarantee }),
     ...(isSame(limit, share.limit) ? {} : { limit }),
     ...(weight === share.weight ? {} : { weight }),
+    ...Object.assign({}, ...persons),
   };
 }
 
@@ -50,6 +73,12 @@ export function differencesOf(share: Share, change: ShareBody): ShareDifference[
     ...(weight === undefined
       ? []
       : [{ what: "Weight", before: String(share.weight), after: String(weight) }]),
+    ...PERSON_LIMITS.flatMap(([name, what]) => {
+      const after = change[name];
+      const none = name === "interactiveIdleMinutes" ? "60, or as above it" : "any number";
+      const say = (most: number | null) => (most === null ? none : String(most));
+      return after === undefined ? [] : [{ what, before: say(share[name]), after: say(after) }];
+    }),
   ];
 }
 

@@ -102,6 +102,22 @@ export function ShareForm({
           onChange={({ target }) => write({ ...draft, weight: target.value })}
         />
       </Field>
+      <PersonLimitField
+        label="Most workers of one person"
+        value={draft.personRunning}
+        onChange={(personRunning) => write({ ...draft, personRunning })}
+      />
+      <PersonLimitField
+        label="Most waiting jobs of one person"
+        value={draft.personQueued}
+        onChange={(personQueued) => write({ ...draft, personQueued })}
+      />
+      <PersonLimitField
+        label="Idle minutes of interactive jobs"
+        hint="A job that uses nothing for so long is warned, and ended ten minutes later. Empty: 60, or as a share above says."
+        value={draft.interactiveIdleMinutes}
+        onChange={(interactiveIdleMinutes) => write({ ...draft, interactiveIdleMinutes })}
+      />
       {differences.length === 0 ? null : (
         <ul className={styles["differences"]} aria-label="What changes">
           {differences.map(({ what, before, after }) => (
@@ -138,5 +154,31 @@ export function ShareForm({
         </p>
       )}
     </form>
+  );
+}
+
+function PersonLimitField({
+  label,
+  hint = "Below this share. Empty: any number.",
+  value,
+  onChange,
+}: {
+  label: string;
+  hint?: string;
+  value: string;
+  onChange: (value: string) => void;
+}) {
+  return (
+    <Field label={label} hint={hint}>
+      <input
+        type="number"
+        min={1}
+        max={1_000_000}
+        step={1}
+        placeholder="none"
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </Field>
   );
 }

@@ -75,7 +75,7 @@ function Share({
 }) {
   const maySet = useMay("share.set");
   const [isOpen, setOpen] = useKept(`rt-share-open-${share.id}`, false);
-  const { id, kind, name, weight, queued } = share;
+  const { id, kind, name, weight, queued, personRunning, personQueued } = share;
   const bars = shareBars(share, fleet);
   return (
     <div className={styles["share"]}>
@@ -85,6 +85,12 @@ function Share({
           {[
             ...(kind === "others" ? [] : [KINDS[kind]]),
             ...(weight === null || weight === 1 ? [] : [`weight ${weight}`]),
+            ...(personRunning === null
+              ? []
+              : [`at most ${countOf(personRunning, "worker")} a person`]),
+            ...(personQueued === null
+              ? []
+              : [`at most ${countOf(personQueued, "waiting job")} a person`]),
             ...(queued === 0 ? [] : [`${countOf(queued, "job")} waiting`]),
           ].join(" · ")}
         </span>

@@ -23,6 +23,12 @@ const COLUMNS: Column<QueuedJob>[] = [
     by: ({ id, name }) => name ?? id,
   },
   {
+    title: "Class",
+    narrow: "below",
+    of: ({ jobClass }) => jobClass,
+    by: ({ jobClass }) => jobClass,
+  },
+  {
     title: "Expected start",
     narrow: "below",
     of: (job) => startSentence(job, Date.now()),

@@ -6,10 +6,13 @@ import { askAgain } from "../../api/ask.ts";
 import { bytes } from "../../ui/bytes.ts";
 import { countOf } from "../../ui/count-of.ts";
 import { Field } from "../../ui/field.tsx";
+import type { ClassWish, WayWish } from "./class-wishes.ts";
 import { DeviceField } from "./device-field.tsx";
 import {
   ArgumentsField,
+  ClassField,
   EnvironmentField,
+  MakesWayField,
   MinutesField,
   NameField,
   WorkersField,
@@ -40,6 +43,8 @@ export function CommandForm({
   const [models, setModels] = useState("");
   const [workers, setWorkers] = useState("");
   const [minutes, setMinutes] = useState("");
+  const [jobClass, setClass] = useState<ClassWish>("");
+  const [makesWay, setMakesWay] = useState<WayWish>("");
   const root = `jobs/${slugOf(name)}`;
   const body: SubmitCommandBody = {
     ...{ kind: "command", name, scriptPath: `/${root}/scripts/${file}` },
@@ -49,6 +54,8 @@ export function CommandForm({
     ...(models === "" ? {} : { gpuModels: models.split(",") }),
     ...(workers === "" ? {} : { workersPerMember: Number(workers) }),
     ...(minutes === "" ? {} : { timeLimitMinutes: Number(minutes) }),
+    ...(jobClass === "" ? {} : { class: jobClass }),
+    ...(makesWay === "" ? {} : { preemptible: makesWay === "yes" }),
   };
   const submission = useSubmission(
     project,
@@ -111,6 +118,8 @@ export function CommandForm({
       <DeviceField models={models} onChange={setModels} />
       <WorkersField value={workers} onChange={setWorkers} />
       <MinutesField value={minutes} onChange={setMinutes} />
+      <ClassField value={jobClass} onChange={setClass} />
+      <MakesWayField value={makesWay} onChange={setMakesWay} />
     </SubmitForm>
   );
 }

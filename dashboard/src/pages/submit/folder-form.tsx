@@ -7,9 +7,10 @@ import { Row } from "../../ui/panel.tsx";
 import { saveBytes } from "../../ui/save-bytes.ts";
 import { useAction } from "../../ui/use-action.ts";
 import type { ChosenFile } from "./chosen-files.ts";
+import type { ClassWish, WayWish } from "./class-wishes.ts";
 import { DeviceField } from "./device-field.tsx";
 import { FolderField } from "./folder-field.tsx";
-import { MinutesField, NameField, PriceField } from "./job-fields.tsx";
+import { ClassField, MakesWayField, MinutesField, NameField, PriceField } from "./job-fields.tsx";
 import { ProjectField } from "./project-field.tsx";
 import { folderInCode } from "./same-in-code.ts";
 import { SubmitForm } from "./submit-form.tsx";
@@ -34,6 +35,8 @@ export function FolderForm({
   const [models, setModels] = useState("");
   const [price, setPrice] = useState("");
   const [minutes, setMinutes] = useState("");
+  const [jobClass, setClass] = useState<ClassWish>("");
+  const [makesWay, setMakesWay] = useState<WayWish>("");
   const folders = [...new Set(files.map(({ path }) => path.split("/")[0] ?? ""))];
   const choose = (chosen: typeof NOTHING) => {
     setFolder(chosen);
@@ -69,6 +72,8 @@ export function FolderForm({
         gpuModels: models === "" ? undefined : models.split(","),
         maxPriceCents: number(price),
         minutes: number(minutes),
+        jobClass: jobClass === "" ? undefined : jobClass,
+        isPreemptible: makesWay === "" ? undefined : makesWay === "yes",
       });
       const job = await askAgain("POST", "/api/tasks", {
         ...{ body, project, idempotencyKey: idempotencyKey(body) },
@@ -95,6 +100,8 @@ export function FolderForm({
         models,
         price,
         minutes,
+        jobClass,
+        makesWay,
       })}
       aboutCode={
         edited === null
@@ -147,6 +154,8 @@ export function FolderForm({
       <DeviceField models={models} onChange={setModels} />
       <PriceField value={price} onChange={setPrice} />
       <MinutesField value={minutes} onChange={setMinutes} />
+      <ClassField value={jobClass} onChange={setClass} />
+      <MakesWayField value={makesWay} onChange={setMakesWay} />
     </SubmitForm>
   );
 }

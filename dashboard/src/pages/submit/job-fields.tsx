@@ -1,6 +1,8 @@
 /** Fields that several forms have. */
+import { ASKED_CLASSES } from "@resontech/contracts/http-tasks";
 import { MAX_WORKERS_EACH } from "@resontech/contracts/most-workers";
 import { Field } from "../../ui/field.tsx";
+import type { ClassWish, WayWish } from "./class-wishes.ts";
 import { mostMemory } from "./most-memory.ts";
 import { useCatalogue } from "./use-catalogue.ts";
 
@@ -63,6 +65,59 @@ export function MemoryField({ models, ...of }: Of & { models: string }) {
       min={1}
       {...(most === null ? {} : { max: most.memoryMb })}
     />
+  );
+}
+
+export function ClassField({
+  value,
+  onChange,
+}: {
+  value: ClassWish;
+  onChange: (value: ClassWish) => void;
+}) {
+  return (
+    <Field
+      label="Class"
+      hint="Of one project the interactive jobs start first, and scavengers last. Who is started last makes way first."
+    >
+      <select
+        value={value}
+        onChange={({ target }) => onChange(ASKED_CLASSES.find((one) => one === target.value) ?? "")}
+      >
+        <option value="">as its kind: train</option>
+        {ASKED_CLASSES.map((one) => (
+          <option key={one} value={one}>
+            {one}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
+export function MakesWayField({
+  value,
+  onChange,
+}: {
+  value: WayWish;
+  onChange: (value: WayWish) => void;
+}) {
+  return (
+    <Field
+      label="Makes way for others"
+      hint="No: it starts only within what its project is guaranteed, and stays there."
+    >
+      <select
+        value={value}
+        onChange={({ target }) =>
+          onChange(target.value === "no" ? "no" : target.value === "yes" ? "yes" : "")
+        }
+      >
+        <option value="">as others do</option>
+        <option value="yes">yes</option>
+        <option value="no">no</option>
+      </select>
+    </Field>
   );
 }
 

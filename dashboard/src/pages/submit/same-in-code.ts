@@ -48,15 +48,25 @@ const SENDER = [
   ),
 ] as const;
 
-type Wishes = { name: string; models: string; price: string; minutes: string };
+type Wishes = {
+  name: string;
+  models: string;
+  price: string;
+  minutes: string;
+  jobClass: string;
+  makesWay: "" | "yes" | "no";
+};
 
-export function folderInCode(folder: string, { name, models, price, minutes }: Wishes): SameInCode {
+export function folderInCode(folder: string, wishes: Wishes): SameInCode {
+  const { name, models, price, minutes, jobClass, makesWay } = wishes;
   const path = folder === "" ? "FOLDER" : `${folder}/`;
   const options = [
     name === "" || name === folder ? null : `--name ${shellWord(name)}`,
     models === "" ? null : `--gpu-models ${shellWord(models)}`,
     price === "" ? null : `--max-price ${price}`,
     minutes === "" ? null : `--minutes ${minutes}`,
+    jobClass === "" ? null : `--class ${jobClass}`,
+    makesWay === "" ? null : makesWayOption(makesWay === "yes"),
   ].filter((option) => option !== null);
   return {
     shell: ["resontech submit", shellWord(path), ...options].join(" "),
@@ -106,6 +116,9 @@ export function variantInCode(
       option("--max-price", price),
       option("--memory", body.estimatedMemoryMb),
       option("--minutes", minutes),
+      // The shell has no word for what the kind has.
+      body.class == null ? null : `--class ${body.class}`,
+      body.preemptible == null ? null : makesWayOption(body.preemptible),
       ...files.map(({ input }) => placeOfKey(input)).map((path) => pathOption("--file", path)),
       ...addedFiles.map(({ path }) => pathOption("--add", path)),
       ...removedFiles.map((key) => `--remove ${shellWord(placeOfKey(key))}`),
@@ -126,6 +139,10 @@ export function variantInCode(
       'print(answer.raise_for_status().json()["id"])',
     ].join("\n"),
   };
+}
+
+function makesWayOption(makesWay: boolean): string {
+  return makesWay ? "--preemptible" : "--no-preemptible";
 }
 
 function pathOption(flag: string, path: string): string {

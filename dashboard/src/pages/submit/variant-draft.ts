@@ -2,6 +2,7 @@
 import type { ChangedFiles } from "@resontech/contracts/changed-files";
 import type { JobParametersReply } from "@resontech/contracts/http-jobs";
 import type { TaskVariantBody } from "@resontech/contracts/http-tasks";
+import type { ClassWish, WayWish } from "./class-wishes.ts";
 
 /** Fields as they are typed: an empty one means that nothing is said. */
 export type VariantDraft = {
@@ -11,6 +12,8 @@ export type VariantDraft = {
   price: string;
   memory: string;
   minutes: string;
+  class: ClassWish;
+  makesWay: WayWish;
   /** One a line. */
   arguments: string;
   /** `NAME=value`, one a line. */
@@ -33,6 +36,8 @@ export function draftOf(job: JobParametersReply): VariantDraft {
     price: String(job.maxPricePerGpuHourCents ?? ""),
     memory: String(job.estimatedMemoryMb ?? ""),
     minutes: String(job.timeLimitMinutes ?? ""),
+    class: job.class ?? "",
+    makesWay: job.preemptible === null ? "" : job.preemptible ? "yes" : "no",
     arguments: job.arguments.join("\n"),
     environment: Object.entries(job.environment)
       .map(([name, value]) => `${name}=${value}`)
@@ -51,6 +56,8 @@ const FIELDS: readonly (readonly [
   ["price", "Highest price", (cents) => (cents === "" ? "any" : `${cents} cents an hour`)],
   ["memory", "Memory asked for", (mb) => (mb === "" ? "nothing" : `${mb} MiB`)],
   ["minutes", "Time limit", (minutes) => (minutes === "" ? "none" : `${minutes} min`)],
+  ["class", "Class", (one) => one || "as its kind"],
+  ["makesWay", "Makes way", (way) => way || "as others do"],
   ["arguments", "Arguments", plain],
   ["environment", "Environment", plain],
 ];
@@ -78,6 +85,10 @@ export function bodyOfDraft(
     ...(is("price") ? { maxPricePerGpuHourCents: numberOrNull(draft.price) } : {}),
     ...(is("memory") ? { estimatedMemoryMb: numberOrNull(draft.memory) } : {}),
     ...(is("minutes") ? { timeLimitMinutes: numberOrNull(draft.minutes) } : {}),
+    ...(is("class") ? { class: draft.class === "" ? null : draft.class } : {}),
+    ...(is("makesWay")
+      ? { preemptible: draft.makesWay === "" ? null : draft.makesWay === "yes" }
+      : {}),
     ...(is("arguments") ? { arguments: linesOf(draft.arguments) } : {}),
     ...(is("environment") ? { environment: environmentOf(draft.environment) } : {}),
   };

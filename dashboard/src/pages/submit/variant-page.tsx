@@ -15,7 +15,9 @@ import { CodeBeside } from "./code-beside.tsx";
 import { DeviceField } from "./device-field.tsx";
 import {
   ArgumentsField,
+  ClassField,
   EnvironmentField,
+  MakesWayField,
   MemoryField,
   MinutesField,
   NameField,
@@ -119,6 +121,8 @@ function VariantForm({ job, before }: { job: string; before: JobParametersReply 
                   })}
             />
             <MinutesField value={draft.minutes} onChange={(minutes) => set({ minutes })} />
+            <ClassField value={draft.class} onChange={(wish) => set({ class: wish })} />
+            <MakesWayField value={draft.makesWay} onChange={(makesWay) => set({ makesWay })} />
             <PriceField value={draft.price} onChange={(price) => set({ price })} />
             <MemoryField
               models={draft.models}

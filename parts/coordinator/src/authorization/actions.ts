@@ -8,6 +8,10 @@ import type { ResourceKind, RESOURCES } from "./resources.ts";
 
 export const ACTIONS = {
   "job.submit": "job",
+  /** With that class: asked beside `job.submit`, also where the job names none and has that of its kind. */
+  "job.class.interactive": "job",
+  "job.class.train": "job",
+  "job.class.scavenger": "job",
   /** A task is made of objects of this bucket. */
   "job.inputs.read": "bucket",
   "job.list": "job",
@@ -191,6 +195,9 @@ export type Action = keyof typeof ACTIONS;
  */
 export const STAND_INS: Partial<Record<Action, Action>> = {
   "membership.end": "membership.change",
+  "job.class.interactive": "job.submit",
+  "job.class.train": "job.submit",
+  "job.class.scavenger": "job.submit",
   "schedule.list": "job.list",
   "schedule.create": "job.submit",
   "schedule.change": "job.cancel",

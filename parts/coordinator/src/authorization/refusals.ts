@@ -9,6 +9,7 @@ export const REFUSAL_CODES = [
   "scope_missing",
   "session_only",
   "role_required",
+  "class_refused",
   "own_request",
   "approval_required",
   "step_up_required",

@@ -28,11 +28,13 @@ import { ToldUses } from "../kernel/told-uses.ts";
 import { DesiredSets } from "../kernel/desired-set.ts";
 import { FleetViews } from "../kernel/fleet-views.ts";
 import { HangWatch } from "../kernel/hang-watch.ts";
+import { IdleWatch } from "../kernel/idle-watch.ts";
 import { JobBridges } from "../kernel/job-bridges.ts";
 import { JobTable } from "../kernel/job-table.ts";
 import { JobViews } from "../kernel/job-views.ts";
 import { OrderTable } from "../kernel/order-table.ts";
 import { MemberTable } from "../kernel/member-table.ts";
+import { PersonQueues } from "../kernel/person-queues.ts";
 import { PlacementOutlook } from "../kernel/placement-outlook.ts";
 import { PlacementSnapshots } from "../kernel/placement-snapshots.ts";
 import { PreemptionTable } from "../kernel/preemption-table.ts";
@@ -166,10 +168,14 @@ export function buildKernel({
   const gates = new NodeGates(clock, pools, calendar);
   const snapshots = new PlacementSnapshots(db, tables, transitions, heartbeats, sharing, gates);
   const prospects = new Prospects(clock, snapshots, shares);
-  const submissions = new Submissions(db, tables, transitions, prospects, pools);
+  const submissions = new Submissions(
+    ...([db, tables, transitions, prospects, pools] as const),
+    new PersonQueues(db, shares),
+  );
   const jobViews = new JobViews(db, heartbeats, tables);
   const fleetViews = new FleetViews(db, heartbeats);
   const toldUses = new ToldUses(db, clock);
+  const deviceUses = new DeviceUses(db, tables);
   return {
     ...{
       db,
@@ -191,7 +197,7 @@ export function buildKernel({
     workloads,
     snapshots,
     prospectReview: new ProspectReview(commit, tables, snapshots),
-    queue: new QueueViews(db, new PlacementOutlook(clock, snapshots, sharing)),
+    queue: new QueueViews(db, new PlacementOutlook(clock, snapshots, sharing), workloads),
     ...{ shares, recordPump, placements, submissions, fleetViews, toldUses, feed },
     ...{ pools, calendar, calendarWatch: new CalendarWatch(db, commit, tables, gates) },
     replicas: new Replicas(db, tables, transitions),
@@ -204,11 +210,12 @@ export function buildKernel({
     }),
     registry: new Registry({
       ...{ db, nodes, tables, transitions, heartbeats, doorTrust, upgrades },
-      ...{ deviceUses: new DeviceUses(db, tables), toldUses },
+      ...{ deviceUses, toldUses },
     }),
     desiredSets: new DesiredSets(db, tables, transitions),
     reports: new Reports(db, tables, transitions),
     sweeper: new Sweeper(db, commit, tables, transitions),
+    idleWatch: new IdleWatch({ db, commit, tables, transitions, shares, toldUses, deviceUses }),
     hangWatch: new HangWatch(db, commit, clock, warnings, hangAfterMs),
     scheduler: new Scheduler({
       ...{ commit, tables, transitions, placements, replacements, isDraining },

@@ -348,6 +348,7 @@ function startTimers(
     commit,
     commands,
     hangWatch,
+    idleWatch,
     outputs,
     sweeper,
     scheduler,
@@ -391,6 +392,7 @@ function startTimers(
         .sweep()
         .then(() => hangWatch.look())
         .then(() => calendarWatch.look())
+        .then(() => idleWatch.look())
         .catch((error: unknown) => alarms.onError(error, "deadlines")),
     );
   }, SWEEP_MS);

@@ -39,6 +39,7 @@ import { shares } from "./migrations/0037-shares.ts";
 import { orderOfJobs } from "./migrations/0038-order-of-jobs.ts";
 import { pools } from "./migrations/0039-pools.ts";
 import { membersOfSeveralWorkers } from "./migrations/0040-members-of-several-workers.ts";
+import { classes } from "./migrations/0041-classes.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -67,4 +68,5 @@ export const MIGRATIONS: readonly Migration[] = [
   orderOfJobs,
   pools,
   membersOfSeveralWorkers,
+  classes,
 ];

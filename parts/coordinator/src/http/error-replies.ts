@@ -11,8 +11,11 @@ import {
   AwaitedJobMissing,
   DependencyFailed,
   Draining,
+  GuaranteeTooSmall,
   IdempotencyConflict,
   IdempotencyGone,
+  PersonLimitExceeded,
+  PersonQueueFull,
   PoolUnknown,
   ShareLimitExceeded,
   WorkspaceBusy,
@@ -77,6 +80,10 @@ export function asApiError(error: unknown): ApiError | null {
   if (error instanceof PoolUnknown) return new ApiError("pool_unknown", error.message);
   if (error instanceof ShareLimitExceeded)
     return new ApiError("share_limit_exceeded", error.message);
+  if (error instanceof GuaranteeTooSmall) return new ApiError("guarantee_too_small", error.message);
+  if (error instanceof PersonLimitExceeded)
+    return new ApiError("person_limit_exceeded", error.message);
+  if (error instanceof PersonQueueFull) return new ApiError("person_queue_full", error.message);
   if (error instanceof Draining) return new ApiError("audit_unavailable", error.message);
   if (error instanceof AuditUnavailable)
     return new ApiError("audit_unavailable", "the audit log did not acknowledge in time", {

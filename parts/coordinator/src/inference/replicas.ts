@@ -17,6 +17,8 @@ export type ReplicaRow = {
   is_suspect: number;
   /** Its node takes nothing new. */
   is_cordoned: number;
+  /** Its worker was taken back for a job. */
+  makes_way: number;
   /** Its agent can put it to sleep: a processor is nobody else's meanwhile, and its memory needs no device. */
   can_sleep: number;
 } & Pick<MemberRow, "wish_order" | "wishes_sleep" | "standing" | "standing_order">;
@@ -37,10 +39,11 @@ export class Replicas {
       )
       .pluck();
     this.#waiting = db.prepare<[], { id: string }>(
-      "SELECT id FROM jobs WHERE (state = 'QUEUED' OR replicas_due > 0) AND waiting_for IS NOT NULL LIMIT 1",
+      "SELECT id FROM jobs WHERE replicas_due > 0 AND waiting_for IS NOT NULL LIMIT 1",
     );
     this.#of = db.prepare<[string], ReplicaRow>(
       `SELECT members.id, members.state, members.desired, members.is_ready, nodes.state = 'SUSPECT' AS is_suspect, nodes.is_cordoned,
+         EXISTS (SELECT 1 FROM preemptions WHERE victim_job = attempts.job_id AND victim_attempt = attempts.id) AS makes_way,
          members.wish_order, members.wishes_sleep, members.standing, members.standing_order,
          coalesce(workers.kind = 'cpu' AND nodes.agent_protocol >= ${STANDING_SINCE} AND nodes.agent_protocol_at = nodes.registered_at, 0) AS can_sleep
        FROM attempts JOIN members ON members.attempt_id = attempts.id JOIN nodes ON nodes.id = members.node_id
@@ -73,7 +76,7 @@ export class Replicas {
 
   /** Inside a transaction: its payload stops where it is, or goes on. */
   requestSleep(memberId: string, isAsleep: boolean): void {
-    const { members, commands } = this.#tables;
+    const { members, commands, placementSignal } = this.#tables;
     const member = members.get(memberId);
     if (member === undefined || member.state !== "RUNNING" || member.desired === "stop") return;
     members.note(memberId, {
@@ -81,9 +84,10 @@ export class Replicas {
       wishes_sleep: isAsleep ? 1 : 0,
     });
     commands.desiredChanged(member.node_id);
+    if (isAsleep) placementSignal.raise("worker-free");
   }
 
-  /** A job waits for a worker. */
+  /** A replica waits for a worker. Of jobs that wait each takes the worker of a sleeper by itself. */
   isRoomWanted(): boolean {
     return this.#waiting.get() !== undefined;
   }
@@ -92,7 +96,9 @@ export class Replicas {
   stop(memberId: string): void {
     const member = this.#tables.members.get(memberId);
     if (member === undefined) return;
-    this.#transitions.stopMember(member, "attempt_ended");
+    const { job_id: job, attempt_id: attempt } = member;
+    const makesWay = this.#tables.preemptions.isVictim({ job, attempt });
+    this.#transitions.stopMember(member, makesWay ? "preempted" : "attempt_ended");
     this.#transitions.reconcile(member.job_id);
   }
 }

@@ -9,7 +9,9 @@ import { subjectOf } from "../identity/people-store.ts";
 import { calendarNewsRows, forgetCalendarNews } from "./calendar-news-store.ts";
 import { calendarMail } from "./decisions/calendar-mail.ts";
 import { endOfJob, nextTry } from "./decisions/end-of-job.ts";
+import { idleMail } from "./decisions/idle-mail.ts";
 import { madeWayMail } from "./decisions/made-way-mail.ts";
+import { idleWarnings } from "./idle-warnings.ts";
 import {
   type MadeWayRow,
   newestWay,
@@ -51,6 +53,7 @@ export class JobMailer implements AsyncDisposable {
   readonly #running: Promise<void>;
   #waysNotBefore = 0;
   #newsNotBefore = 0;
+  readonly #toldIdle = new Set<string>();
 
   constructor(deps: JobMailerDeps) {
     this.#deps = deps;
@@ -78,8 +81,30 @@ export class JobMailer implements AsyncDisposable {
       if (signal.aborted) return;
       await this.#tell(mail);
     }
+    await this.#tellIdle(signal);
     if (at >= this.#waysNotBefore) await this.#tellWays(signal);
     if (at >= this.#newsNotBefore) await this.#tellCalendar(signal);
+  }
+
+  /** Each warning once while it stands. A restart in between may tell it twice. */
+  async #tellIdle(signal: AbortSignal): Promise<void> {
+    const { read, publicUrl, onError } = this.#deps;
+    const warnings = idleWarnings(read);
+    const standing = new Set(warnings.map(({ jobId }) => jobId));
+    for (const jobId of this.#toldIdle) if (!standing.has(jobId)) this.#toldIdle.delete(jobId);
+    for (const warning of warnings) {
+      const { jobId } = warning;
+      if (signal.aborted || this.#toldIdle.has(jobId)) continue;
+      try {
+        for (const { userId } of readersOfWay(read, { jobId, byJob: jobId }))
+          await this.#mail(userId, idleMail(warning, publicUrl));
+        this.#toldIdle.add(jobId);
+      } catch (error) {
+        // The next look tries again, while the warning stands.
+        onError(error);
+        return;
+      }
+    }
   }
 
   /** In the order of the decisions. What came before the first look is not told. */

@@ -1,5 +1,5 @@
 import type { JobImage } from "@resontech/contracts/coordinator-config";
-import type { AfterWhen } from "@resontech/contracts/http-tasks";
+import type { AfterWhen, AskedClass } from "@resontech/contracts/http-tasks";
 import type { GateProof } from "../audit-ports.ts";
 import type { MemberImage } from "./decisions/member-image.ts";
 
@@ -47,6 +47,10 @@ export type AcceptedTask = {
   estimatedMemoryMb: number | null;
   /** Of the time that it runs, over all attempts; null = none. */
   timeLimitMs: number | null;
+  /** Null: its kind's. @default null */
+  jobClass?: AskedClass | null;
+  /** False: it starts only within a guarantee, and makes way for nobody while it is within. @default null, as others make way */
+  isPreemptible?: boolean | null;
   /** Of the member without a device, and for a program that knows one image a job. */
   image: JobImage;
   /** All that the task's files go with, best first: each member runs the first that its worker runs. */

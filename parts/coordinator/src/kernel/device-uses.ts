@@ -6,6 +6,9 @@ import type { KernelTables } from "./kernel-tables.ts";
 /** A beat names the age of what it tells: the same reading, told again, seems so much older or younger. */
 const SAME_MS = 1_000;
 
+/** What was told longer ago says nothing of now. */
+const FRESH_MS = 60_000;
+
 type Holder = { member: string; job: string; attempt: string; site: string };
 
 /** What devices do while a member holds them: kept as curves of its job, and told. */
@@ -14,6 +17,8 @@ export class DeviceUses {
   readonly #holder;
   /** When the last reading was made that was taken, by worker, on the monotonic clock. */
   readonly #taken = new Map<string, number>();
+  /** How busy a worker's device was by then. */
+  readonly #percents = new Map<string, number | null>();
 
   constructor(db: WriteHandle, tables: Pick<KernelTables, "curves" | "changes" | "clock">) {
     this.#tables = tables;
@@ -29,12 +34,20 @@ export class DeviceUses {
     return this.#news(node, devices).length > 0;
   }
 
+  /** How busy the worker's device is; null where nobody has said so lately. */
+  percentOf(worker: string): number | null {
+    const at = this.#taken.get(worker) ?? Number.NEGATIVE_INFINITY;
+    if (this.#tables.clock.monotonic() - at > FRESH_MS) return null;
+    return this.#percents.get(worker) ?? null;
+  }
+
   /** Inside a transaction. */
   take(node: string, devices: readonly DeviceUse[]): void {
     const { curves, changes, clock } = this.#tables;
     for (const { use, holder } of this.#news(node, devices)) {
       const { worker, ageMs } = use;
       this.#taken.set(worker, clock.monotonic() - ageMs);
+      this.#percents.set(worker, use.utilizationPercent ?? null);
       const at = clock.now() - ageMs;
       const reading: DeviceReading = {
         ...{ worker, memoryBytes: use.memoryInUseBytes },

@@ -71,6 +71,43 @@ export class ShareLimitExceeded extends Error {
   }
 }
 
+/** The job alone is more than one person may have in its project, or below what stands above it. */
+export class PersonLimitExceeded extends Error {
+  override readonly name = "PersonLimitExceeded";
+  readonly code = "person_limit_exceeded";
+
+  constructor(passed: { name: string; limit: number; needs: number }) {
+    const { name, limit, needs } = passed;
+    super(
+      `the job needs ${workerCount(needs)}; in ${name} one person may have at most ${workerCount(limit)}`,
+    );
+  }
+}
+
+/** The job would make way for nobody, and nothing that its project is guaranteed covers it. */
+export class GuaranteeTooSmall extends Error {
+  override readonly name = "GuaranteeTooSmall";
+  readonly code = "guarantee_too_small";
+
+  constructor(needs: number) {
+    super(
+      `the job makes way for nobody and needs ${workerCount(needs)}; its project is guaranteed fewer of those that serve it`,
+    );
+  }
+}
+
+/** So many jobs of the person wait that no other may. */
+export class PersonQueueFull extends Error {
+  override readonly name = "PersonQueueFull";
+  readonly code = "person_queue_full";
+
+  constructor({ name, limit }: { name: string; limit: number }) {
+    super(
+      `${limit === 1 ? "a job" : `${limit} jobs`} of this person ${limit === 1 ? "waits" : "wait"} already in ${name}, and no more may`,
+    );
+  }
+}
+
 /** Audit records pile up; what runs may end, nothing new starts. */
 export class Draining extends Error {
   override readonly name = "Draining";

@@ -4,8 +4,10 @@ import { readStates, UnknownState } from "@resontech/contracts/state-words";
 import { ApiError } from "../api-error.ts";
 import type { ReadHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
+import type { JobClass } from "./decisions/priorities.ts";
 import { type RowFilter, whereOf } from "../db/row-filter.ts";
 import { shownKind, storedKindsOf } from "./decisions/stored-kind.ts";
+import { jobClassOf, type Workloads } from "./workload.ts";
 
 type Row = {
   sequence: number;
@@ -14,6 +16,7 @@ type Row = {
   project_id: string;
   username: string;
   kind: string;
+  job_class: string | null;
   state: JobState;
   state_since: number;
   reason: JobRow["reason"];
@@ -35,7 +38,10 @@ export type Kinds = { are: readonly string[] } | { areNot: readonly string[] };
 export class JobLists {
   readonly #prepared: Prepared;
 
-  constructor(db: ReadHandle) {
+  readonly #workloads: Workloads;
+
+  constructor(db: ReadHandle, workloads: Workloads) {
+    this.#workloads = workloads;
     this.#prepared = new Prepared(db);
   }
 
@@ -66,7 +72,7 @@ export class JobLists {
       limit + 1,
     );
     return {
-      jobs: rows.slice(0, limit).map(jobRow),
+      jobs: rows.slice(0, limit).map((row) => jobRow(row, jobClassOf(this.#workloads, row))),
       next: rows.length > limit ? rows[limit - 1]!.sequence : null,
       totals: this.#totals(shown),
     };
@@ -120,11 +126,12 @@ function all(conditions: readonly Condition[]): Condition {
   };
 }
 
-function jobRow(row: Row): JobRow {
+function jobRow(row: Row, jobClass: JobClass): JobRow {
   return {
     ...{ id: row.id, name: row.name, projectId: row.project_id, owner: row.username },
     ...{
       kind: shownKind(row.kind),
+      jobClass,
       state: row.state,
       since: instant(row.state_since),
       reason: row.reason,

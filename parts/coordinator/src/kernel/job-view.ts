@@ -1,3 +1,4 @@
+import type { JobClass } from "./decisions/priorities.ts";
 import type { JobState, MemberState } from "@resontech/contracts/job-states";
 import type { JobReason } from "@resontech/contracts/job-reasons";
 
@@ -15,6 +16,10 @@ export type JobView = {
   /** The exact state; `wireState` maps it to the four words of the public API. */
   state: JobState;
   desired: "run" | "stop";
+  /** As it was asked for, or that of its kind. */
+  jobClass: JobClass;
+  /** False: it makes way for nobody while it is within a guarantee of its project. */
+  isPreemptible: boolean;
   /** Name of the person who cancelled it. */
   stoppedBy: string | null;
   stateSince: number;

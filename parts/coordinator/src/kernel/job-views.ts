@@ -11,7 +11,7 @@ import type { CheckpointTable } from "./checkpoint-table.ts";
 import type { JobMadeWay, JobMemberView, JobModel, JobRounds, JobView } from "./job-view.ts";
 import type { PreemptionTable } from "./preemption-table.ts";
 import type { WarningTable } from "./warning-table.ts";
-import { reasonWordsOf, type Workloads } from "./workload.ts";
+import { jobClassOf, reasonWordsOf, type Workloads } from "./workload.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { AttemptRow, JobRow, MemberRow } from "./rows.ts";
 
@@ -112,6 +112,8 @@ export class JobViews {
       outputRoot: row.output_root,
       state: row.state,
       desired: row.desired,
+      jobClass: jobClassOf(this.#workloads, row),
+      isPreemptible: row.is_preemptible !== 0,
       stateSince: row.state_since,
       deadlineAt: row.deadline_at,
       reason: row.reason,

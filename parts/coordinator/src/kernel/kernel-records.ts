@@ -48,6 +48,22 @@ export class KernelRecords {
     });
   }
 
+  /** One of several gangs makes way; its job runs on. */
+  gangMakesWay(
+    job: Pick<JobRow, "id" | "audit_op" | "user_id">,
+    detail: { attempt: string; reason: "guarantee" | "class" | "asleep" },
+  ): void {
+    this.#outbox.write({
+      type: "job.gang.preempting",
+      phase: "fact",
+      op: job.audit_op,
+      actor: COORDINATOR_ACTOR,
+      on_behalf_of: job.user_id,
+      object: { kind: "job", id: job.id },
+      detail,
+    });
+  }
+
   member(
     member: MemberRow,
     from: MemberState | null,

@@ -34,12 +34,17 @@ export class Kernel {
 
   /**
    * Makes the job (or finds the one that its idempotency key made) and answers with its state.
-   * @throws WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, PoolUnknown, ShareLimitExceeded, Draining
+   * @throws WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, PoolUnknown, ShareLimitExceeded, PersonLimitExceeded, PersonQueueFull, Draining
    */
   async submit(task: AcceptedTask): Promise<JobView> {
     const { commit, submissions, jobViews, isDraining } = this.#parts;
     if (isDraining()) throw new Draining();
     return await commit.run(() => jobViews.job(submissions.insert(task))!);
+  }
+
+  /** Told before anything is read or asked; a submission looks again. @throws PersonQueueFull */
+  requireQueueRoom(owner: { userId: string; projectId: string }): void {
+    this.#parts.submissions.requireQueueRoom(owner);
   }
 
   /** The job that an idempotency key stands for. @throws IdempotencyConflict, IdempotencyGone */

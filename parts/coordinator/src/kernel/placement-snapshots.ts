@@ -21,7 +21,7 @@ import type { NodeGates } from "./node-gates.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
 import type { SharingSnapshots } from "./sharing-snapshots.ts";
 import type { Transitions } from "./transitions.ts";
-import type { Workload } from "./workload.ts";
+import { jobClassOf, type Workload } from "./workload.ts";
 
 type HeldWorkerRow = WorkerRow & { is_held: number; held_by: string | null };
 
@@ -43,7 +43,10 @@ export class PlacementSnapshots {
   readonly #tables: KernelTables;
   readonly #transitions: Pick<Transitions, "vacancies">;
   readonly #heartbeats: Pick<Heartbeats, "hasDisk">;
-  readonly #sharing: Pick<SharingSnapshots, "read" | "running" | "forget" | "keptWorkers">;
+  readonly #sharing: Pick<
+    SharingSnapshots,
+    "read" | "running" | "forget" | "keptWorkers" | "sleepers"
+  >;
   readonly #gates: Pick<NodeGates, "read">;
   readonly #changed: ChangedRows<keyof typeof WATCHED>;
   readonly #node;
@@ -62,7 +65,7 @@ export class PlacementSnapshots {
     tables: KernelTables,
     transitions: Pick<Transitions, "vacancies">,
     heartbeats: Pick<Heartbeats, "hasDisk">,
-    sharing: Pick<SharingSnapshots, "read" | "running" | "forget" | "keptWorkers">,
+    sharing: Pick<SharingSnapshots, "read" | "running" | "forget" | "keptWorkers" | "sleepers">,
     gates: Pick<NodeGates, "read">,
   ) {
     this.#gates = gates;
@@ -110,6 +113,7 @@ export class PlacementSnapshots {
     const fleet = this.#fleetOf(this.#nodes!, this.#workers);
     const isWatched = isLong || fleet.nodes.some(({ gate }) => gateOwner(gate) !== null);
     if (sharing === undefined && !isWatched) this.#sharing.forget();
+    const sleepers = this.#sharing.sleepers();
     return {
       ...(isWatched
         ? { backfill: { now, running: sharing?.running ?? this.#sharing.running() } }
@@ -118,6 +122,7 @@ export class PlacementSnapshots {
       vacancies: this.#vacancies(),
       ...fleet,
       sharing,
+      ...(sleepers.length === 0 ? {} : { sleepers }),
     };
   }
 
@@ -247,8 +252,12 @@ export class PlacementSnapshots {
       ...{ job: job.id, ...placementDemandOf(job), isReached: workload.isReached, size, isFurther },
       ...partOf(workload, job),
       runsMs: job.time_limit_ms === null ? null : Math.max(0, job.time_limit_ms - job.ran_ms),
-      ...{ project: job.project_id, priority: priorityOf(workload.jobClass, before) },
+      project: job.project_id,
+      priority: priorityOf(
+        ...([jobClassOf(this.#tables.workloads, job), before, workload.leastGangs(job)] as const),
+      ),
       ...(job.pool === null ? {} : { pool: job.pool }),
+      ...(job.is_preemptible === 0 ? { isOnlyGuaranteed: true } : {}),
       agentProtocol: protocolOf(workload.agentProtocol(job), workersEach),
       hubBytes: hub === null ? null : Math.min(hub.bytes, largestBytes),
       ...(workload.hasSeveralGangs ? { before } : {}),

@@ -12,14 +12,25 @@ type MadeWay = { attempt: string; projectId: string | null; userId: string | nul
 export class PreemptionTable {
   readonly #prepared: Prepared;
   readonly #lastOf;
+  readonly #isVictim;
 
   constructor(db: WriteHandle) {
     this.#prepared = new Prepared(db);
+    this.#isVictim = db
+      .prepare<[string, string], number>(
+        "SELECT EXISTS (SELECT 1 FROM preemptions WHERE victim_job = ? AND victim_attempt = ?)",
+      )
+      .pluck();
     this.#lastOf = db.prepare<[string], MadeWay>(
       `SELECT victim_attempt AS attempt, jobs.project_id AS projectId, jobs.user_id AS userId, decided_at AS at
        FROM preemptions LEFT JOIN jobs ON jobs.id = preemptions.job_id
        WHERE victim_job = ? ORDER BY preemptions.id DESC LIMIT 1`,
     );
+  }
+
+  /** Whether the attempt was asked to make way. */
+  isVictim(attempt: { job: string; attempt: string }): boolean {
+    return this.#isVictim.get(attempt.job, attempt.attempt) === 1;
   }
 
   /** @param makesWayMs how long the victims may take at the most; their workers are kept for longer */

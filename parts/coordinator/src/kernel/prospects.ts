@@ -2,6 +2,8 @@ import type { Clock } from "./clock.ts";
 import { shapeOf } from "./decisions/gang-shapes.ts";
 import { GateClasses } from "./decisions/gate-classes.ts";
 import type { WaitingGang } from "./decisions/placement-facts.ts";
+import { mayBeGuaranteed } from "./decisions/may-be-guaranteed.ts";
+import { pathOf } from "./decisions/shares.ts";
 import type { Snapshot } from "./decisions/placement.ts";
 import {
   lastingFleet,
@@ -9,7 +11,7 @@ import {
   limitPassedAlone,
   whyNeverStarting,
 } from "./decisions/why-never-starting.ts";
-import { ShareLimitExceeded } from "./errors.ts";
+import { GuaranteeTooSmall, PersonLimitExceeded, ShareLimitExceeded } from "./errors.ts";
 import type { PlacementSnapshots } from "./placement-snapshots.ts";
 import type { JobRow } from "./rows.ts";
 import type { ShareTable } from "./share-table.ts";
@@ -46,7 +48,7 @@ export class Prospects {
 
   /**
    * @returns why no wait lets it start today; null where one may
-   * @throws ShareLimitExceeded where it alone is more than its project may hold
+   * @throws GuaranteeTooSmall; ShareLimitExceeded, PersonLimitExceeded where it alone is more than its project, or its person there, may hold
    */
   judge(job: JobRow): string | null {
     if (this.#shares.isSet) this.#requireWithinLimits(job);
@@ -63,6 +65,12 @@ export class Prospects {
 
   #requireWithinLimits(job: JobRow): void {
     const shares = this.#shares.all();
+    this.#requireWithinPersonLimits(job, shares);
+    if (job.is_preemptible === 0) {
+      const fleet = this.#snapshots.fleet();
+      const gang = this.#snapshots.gangOf(job, fleet);
+      if (!mayBeGuaranteed(fleet, gang, shares)) throw new GuaranteeTooSmall(gang.size);
+    }
     const limiting = limitingShares(shares, job.project_id);
     if (limiting.length === 0) return;
     const known = this.#known();
@@ -79,6 +87,17 @@ export class Prospects {
     }
     const name = shares.find(({ id }) => id === passed.share)?.name ?? passed.share;
     throw new ShareLimitExceeded({ ...passed, name, needs: gang.size });
+  }
+
+  #requireWithinPersonLimits(job: JobRow, shares: ReturnType<ShareTable["all"]>): void {
+    const path = pathOf(new Map(shares.map((share) => [share.id, share])), job.project_id);
+    const limiting = path.filter(({ personRunning }) => personRunning != null);
+    if (limiting.length === 0) return;
+    const { size } = this.#snapshots.gangOf(job, this.#known().fleet);
+    const passed = limiting.find(({ personRunning }) => size > personRunning!);
+    if (passed === undefined) return;
+    const name = shares.find(({ id }) => id === passed.id)?.name ?? passed.id;
+    throw new PersonLimitExceeded({ name, limit: passed.personRunning!, needs: size });
   }
 
   #known(): Known {

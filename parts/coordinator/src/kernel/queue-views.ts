@@ -9,6 +9,7 @@ import { type PlacedWorker, whyHere } from "./decisions/why-here.ts";
 import { type WhyWaiting, whyWaiting } from "./decisions/why-waiting.ts";
 import type { WorkerSelection } from "./accepted-task.ts";
 import type { Outlook, PlacementOutlook } from "./placement-outlook.ts";
+import { jobClassOf, type Workloads } from "./workload.ts";
 
 /** @property line as a sequence: who has the smaller one became ready first @property since Unix milliseconds @property start null of a job that is held */
 export type QueuedJobView = {
@@ -18,13 +19,17 @@ export type QueuedJobView = {
   userId: string;
   owner: string;
   kind: string;
+  jobClass: JobClass;
   isHeld: boolean;
   line: number;
   since: number;
   waitingFor: string | null;
   start: ExpectedStart | null;
 };
-type Row = Omit<QueuedJobView, "isHeld" | "start"> & { state: string };
+type Row = Omit<QueuedJobView, "isHeld" | "start" | "jobClass"> & {
+  state: string;
+  job_class: string | null;
+};
 
 /** Who holds workers. Instants are Unix milliseconds; @property endsAt at the latest, null where it states no time */
 export type WorkerHolder = {
@@ -50,10 +55,12 @@ export type PlacedView = { since: number; workers: PlacedWorker[]; because: stri
 export class QueueViews {
   readonly #db: WriteHandle;
   readonly #outlook: PlacementOutlook;
+  readonly #workloads: Workloads;
   readonly #placed;
   readonly #selection;
 
-  constructor(db: WriteHandle, outlook: PlacementOutlook) {
+  constructor(db: WriteHandle, outlook: PlacementOutlook, workloads: Workloads) {
+    this.#workloads = workloads;
     this.#db = db;
     this.#outlook = outlook;
     this.#placed = db.prepare<[string], PlacedWorker & { since: number }>(
@@ -73,7 +80,7 @@ export class QueueViews {
     });
     const rows = this.#db
       .prepare<string[], Row>(
-        `SELECT jobs.id, jobs.name, jobs.project_id AS projectId, jobs.user_id AS userId, username AS owner, jobs.kind, jobs.state, coalesce(line, sequence) AS line,
+        `SELECT jobs.id, jobs.name, jobs.project_id AS projectId, jobs.user_id AS userId, username AS owner, jobs.kind, jobs.job_class, jobs.state, coalesce(line, sequence) AS line,
            state_since AS since, waiting_for AS waitingFor
          FROM jobs JOIN users ON users.id = jobs.user_id
          WHERE jobs.state IN ('QUEUED', 'HELD') AND ended_at IS NULL AND (${sql})${project === undefined ? "" : " AND jobs.project_id = ?"}
@@ -83,8 +90,9 @@ export class QueueViews {
     const { starts } = await this.#outlook.read(
       rows.flatMap(({ id, state }) => (state === "QUEUED" ? [id] : [])),
     );
-    const views = rows.map(({ state, ...row }) => ({
+    const views = rows.map(({ state, job_class, ...row }) => ({
       ...{ ...row, kind: shownKind(row.kind) },
+      jobClass: jobClassOf(this.#workloads, { kind: row.kind, job_class }),
       isHeld: state === "HELD",
       start: state === "HELD" ? null : (starts.get(row.id) ?? null),
     }));

@@ -47,6 +47,10 @@ export type JobRow = {
   retries_lease_lost: number;
   retries_out_of_memory: number;
   time_limit_ms: number | null;
+  /** As it was asked for, perhaps of a newer release; null: its kind's. */
+  job_class: string | null;
+  /** As it was asked for; null: as others make way. */
+  is_preemptible: number | null;
   /** Time in RUNNING before the present attempt. */
   ran_ms: number;
   server_memory_bytes: number | null;

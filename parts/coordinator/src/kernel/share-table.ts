@@ -2,6 +2,7 @@ import type { WriteHandle } from "../db/open-database.ts";
 import type { Clock } from "./clock.ts";
 import { averageHeld, type Holding, WINDOW_MS } from "./decisions/decayed-use.ts";
 import { type ShareStanding, shareStandings } from "./decisions/share-standing.ts";
+import type { PersonsBehind } from "./decisions/person-limits.ts";
 import { type Amounts, overGuaranteed, type Share } from "./decisions/shares.ts";
 import type { PlacementSignal } from "./placement-signal.ts";
 
@@ -14,41 +15,70 @@ type ShareRow = {
   guarantee: string | null;
   limits: string | null;
   weight: number | null;
+  personRunning: number | null;
+  personQueued: number | null;
+  interactiveIdleMinutes: number | null;
 };
-export type NamedShare = Share & { kind: ShareKind; name: string };
+export type NamedShare = Required<Share> & { kind: ShareKind; name: string };
 export type StandingShare = NamedShare & { held: Amounts; used: Amounts };
 /** @property queued jobs that wait */
 export type ShareView = StandingShare & ShareStanding & { queued: number };
-export type ShareChange = { guarantee?: Amounts; limit?: Amounts; weight?: number };
+/** What holds for each person below a share, and for interactive jobs; null: nothing is set. */
+export type PersonLimits = {
+  personRunning: number | null;
+  personQueued: number | null;
+  interactiveIdleMinutes: number | null;
+};
+export type ShareChange = {
+  guarantee?: Amounts;
+  limit?: Amounts;
+  weight?: number;
+} & Partial<PersonLimits>;
 
 /** Organisations, teams and projects, each with what it is guaranteed, may hold at most, and holds. */
 export class ShareTable {
   readonly #clock: Clock;
   readonly #signal: Pick<PlacementSignal, "raise">;
   readonly #isSet;
+  readonly #limitsQueues;
   readonly #tree;
   readonly #write;
   readonly #remove;
   readonly #holdings;
   readonly #held;
   readonly #queued;
+  readonly #persons;
 
   constructor(db: WriteHandle, clock: Clock, signal: Pick<PlacementSignal, "raise">) {
     this.#clock = clock;
     this.#signal = signal;
-    this.#isSet = db.prepare<[], number>("SELECT EXISTS (SELECT 1 FROM shares)").pluck();
+    this.#isSet = db
+      .prepare<[], number>(
+        `SELECT EXISTS (SELECT 1 FROM shares WHERE guarantee <> '{}' OR limits <> '{}' OR weight <> 1 OR person_running IS NOT NULL OR person_queued IS NOT NULL)`,
+      )
+      .pluck();
+    this.#limitsQueues = db
+      .prepare<[], number>("SELECT EXISTS (SELECT 1 FROM shares WHERE person_queued IS NOT NULL)")
+      .pluck();
     // A user's first project belongs to no team: it hangs under the appliance's own organisation.
     this.#tree = db.prepare<[], ShareRow>(
-      `SELECT tree.id, tree.kind, tree.name, tree.parent, shares.guarantee, shares.limits, shares.weight
+      `SELECT tree.id, tree.kind, tree.name, tree.parent, shares.guarantee, shares.limits, shares.weight, shares.person_running AS personRunning, shares.person_queued AS personQueued,
+         shares.interactive_idle_minutes AS interactiveIdleMinutes
        FROM (SELECT 0 AS level, 'organisation' AS kind, id, name, NULL AS parent FROM organisations
              UNION ALL SELECT 1, 'team', id, name, organisation_id FROM teams
              UNION ALL SELECT 2, 'project', id, name, coalesce(team_id, (SELECT min(id) FROM organisations)) FROM projects) AS tree
          LEFT JOIN shares ON shares.id = tree.id
        ORDER BY tree.level, tree.name, tree.id`,
     );
-    this.#write = db.prepare<[string, string, string, number, number]>(
-      `INSERT INTO shares (id, guarantee, limits, weight, changed_at) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET guarantee = excluded.guarantee, limits = excluded.limits, weight = excluded.weight, changed_at = excluded.changed_at`,
+    this.#write = db.prepare<[object]>(
+      `INSERT INTO shares (id, guarantee, limits, weight, person_running, person_queued, interactive_idle_minutes, changed_at)
+         VALUES (@id, @guarantee, @limit, @weight, @personRunning, @personQueued, @interactiveIdleMinutes, @now)
+       ON CONFLICT (id) DO UPDATE SET guarantee = excluded.guarantee, limits = excluded.limits, weight = excluded.weight,
+         person_running = excluded.person_running, person_queued = excluded.person_queued,
+         interactive_idle_minutes = excluded.interactive_idle_minutes, changed_at = excluded.changed_at`,
+    );
+    this.#persons = db.prepare<[], { id: string; person: string }>(
+      "SELECT id, coalesce(answerable_id, created_by) AS person FROM service_accounts",
     );
     this.#remove = db.prepare<[string]>("DELETE FROM shares WHERE id = ?");
     this.#holdings = db.prepare<[number], Holding>(
@@ -68,6 +98,11 @@ export class ShareTable {
     return this.#isSet.get() === 1;
   }
 
+  /** Whether some share limits how many jobs of a person may wait. */
+  get limitsQueues(): boolean {
+    return this.#limitsQueues.get() === 1;
+  }
+
   find(id: string): NamedShare | null {
     return this.all().find((one) => one.id === id) ?? null;
   }
@@ -81,6 +116,11 @@ export class ShareTable {
   used(): Map<string, Amounts> {
     const now = this.#clock.now();
     return averageHeld(this.#holdings.all(now - WINDOW_MS), now);
+  }
+
+  /** Who answers for the programs of projects. */
+  personsBehind(): PersonsBehind {
+    return new Map(this.#persons.all().map(({ id, person }) => [id, person]));
   }
 
   /** Those above before those below. */
@@ -121,15 +161,19 @@ export class ShareTable {
    */
   set(id: string, change: ShareChange): ReturnType<typeof overGuaranteed> {
     const share = this.find(id)!;
-    const { guarantee = share.guarantee, limit = share.limit, weight = share.weight } = change;
-    const isSet = [guarantee, limit].some((amounts) => Object.keys(amounts).length > 0);
+    const { guarantee, limit, weight, ...rest } = { ...share, ...change };
+    const { personRunning, personQueued, interactiveIdleMinutes } = rest;
+    const isSet =
+      [guarantee, limit].some((amounts) => Object.keys(amounts).length > 0) ||
+      [personRunning, personQueued, interactiveIdleMinutes].some((most) => most !== null);
     // One that says nothing is none: without any all is lent in order of arrival again.
     if (!isSet && weight === 1) this.#remove.run(id);
     else
-      this.#write.run(
-        ...([id, JSON.stringify(guarantee), JSON.stringify(limit)] as const),
-        ...([weight, this.#clock.now()] as const),
-      );
+      this.#write.run({
+        ...{ id, guarantee: JSON.stringify(guarantee), limit: JSON.stringify(limit) },
+        ...{ weight, personRunning, personQueued, interactiveIdleMinutes },
+        now: this.#clock.now(),
+      });
     this.#signal.raise("shares-set");
     return overGuaranteed(this.all());
   }
@@ -158,7 +202,11 @@ function sumsOf(
   return sums;
 }
 
-function shareOf({ id, parent, guarantee, limits, weight }: ShareRow): Share {
+function shareOf({ id, parent, guarantee, limits, weight, ...row }: ShareRow): Required<Share> {
   const amounts = (text: string | null) => JSON.parse(text ?? "{}") as Amounts;
-  return { id, parent, guarantee: amounts(guarantee), limit: amounts(limits), weight: weight ?? 1 };
+  const { personRunning, personQueued, interactiveIdleMinutes } = row;
+  return {
+    ...{ id, parent, guarantee: amounts(guarantee), limit: amounts(limits), weight: weight ?? 1 },
+    ...{ personRunning, personQueued, interactiveIdleMinutes },
+  };
 }

@@ -1,18 +1,23 @@
 import { ChangedRows } from "../db/changed-rows.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { Clock } from "./clock.ts";
-import type { RunningGang } from "./decisions/placement-facts.ts";
+import type { RunningGang, SleepingGang } from "./decisions/placement-facts.ts";
 import type { Sharing } from "./decisions/placement.ts";
-import { priorityOf } from "./decisions/priorities.ts";
+import { CLASS_PRIORITIES, priorityOf } from "./decisions/priorities.ts";
 import { type Amounts, isLimited } from "./decisions/shares.ts";
 import type { ShareTable } from "./share-table.ts";
-import type { Workloads } from "./workload.ts";
+import { jobClassOf, type Workloads } from "./workload.ts";
 
 type GangRow = {
   job: string;
   attempt: string;
   project: string;
+  userId: string;
   kind: string;
+  job_class: string | null;
+  is_preemptible: number | null;
+  spec: string | null;
+  earlier: number;
   state: string;
   desired: string;
   workers: string;
@@ -24,8 +29,14 @@ type GangRow = {
   preempted_at: string | null;
 };
 
+/** One of several gangs makes way by itself, and its job runs on. */
+const makesWay = (attempt: string) =>
+  `EXISTS (SELECT 1 FROM preemptions WHERE victim_job = jobs.id AND victim_attempt = ${attempt})`;
 /** Nobody asked them to go. One that waits again lets go of what it had. */
-const STAYING = "jobs.state NOT IN ('PREEMPTING', 'STOPPING', 'QUEUED', 'HELD')";
+const STAYING = `(jobs.state NOT IN ('PREEMPTING', 'STOPPING', 'QUEUED', 'HELD') AND NOT ${makesWay("members.attempt_id")})`;
+/** Of a job that may have several at a time, those that are older and stay. */
+const EARLIER = `(SELECT count(*) FROM attempts AS own JOIN attempts AS earlier ON earlier.job_id = own.job_id AND earlier.number < own.number
+  WHERE own.id = members.attempt_id AND own.is_replica = 1 AND earlier.ended_at IS NULL AND NOT ${makesWay("earlier.id")})`;
 
 /** What was used is looked up so often; a plan in between has what was known then. */
 const USE_AGE_MS = 60_000;
@@ -36,6 +47,8 @@ type HeldGang = RunningGang & { leftMs: number | null };
 const WATCHED = {
   job: { table: "jobs", id: "id", ignored: ["waiting_for", "version"] },
   lease: { table: "leases", id: "job_id" },
+  // The end of one moves those after it.
+  attempt: { table: "attempts", id: "job_id" },
   checkpoint: { table: "checkpoints", id: "job_id" },
   preemption: { table: "preemptions", id: "victim_job" },
 } as const;
@@ -50,6 +63,7 @@ export class SharingSnapshots {
   readonly #gangsOf;
   readonly #leaving;
   readonly #kept;
+  readonly #asleep;
   /** By job, those that hold workers; null: to be read anew. */
   #held: Map<string, HeldGang[]> | null = null;
   #used: { at: number; amounts: Map<string, Amounts> } | null = null;
@@ -60,7 +74,7 @@ export class SharingSnapshots {
     this.#workloads = workloads;
     this.#changed = new ChangedRows(db, "sharing", WATCHED);
     const gangs = (states: string, which = "") =>
-      `SELECT jobs.id AS job, members.attempt_id AS attempt, jobs.project_id AS project, jobs.kind, jobs.state, jobs.desired, jobs.expires_at, jobs.time_limit_ms, jobs.ran_ms,
+      `SELECT jobs.id AS job, members.attempt_id AS attempt, jobs.project_id AS project, jobs.user_id AS userId, jobs.kind, jobs.job_class, jobs.is_preemptible, jobs.spec, ${EARLIER} AS earlier, jobs.state, jobs.desired, jobs.expires_at, jobs.time_limit_ms, jobs.ran_ms,
          json_group_array(leases.worker_id) AS workers, min(leases.acquired_at) AS started_at,
          (SELECT max(committed_at) FROM checkpoints WHERE checkpoints.job_id = jobs.id) AS committed_at,
          (SELECT json_group_array(decided_at) FROM preemptions WHERE victim_job = jobs.id) AS preempted_at
@@ -70,6 +84,13 @@ export class SharingSnapshots {
     this.#gangs = db.prepare<[], GangRow>(gangs(STAYING));
     this.#gangsOf = db.prepare<[string], GangRow>(gangs(STAYING, "AND leases.job_id = ?"));
     this.#leaving = db.prepare<[], GangRow>(gangs(`NOT ${STAYING}`));
+    // A gang that may sleep is one member.
+    this.#asleep = db.prepare<[], Omit<SleepingGang, "workers"> & { worker: string }>(
+      `SELECT members.job_id AS job, members.attempt_id AS attempt, jobs.project_id AS project, jobs.user_id AS userId, members.worker_id AS worker
+       FROM members JOIN jobs ON jobs.id = members.job_id AND jobs.state = 'RUNNING'
+       WHERE members.wishes_sleep = 1 AND members.state = 'RUNNING' AND members.desired = 'run' AND members.worker_id IS NOT NULL
+         AND NOT ${makesWay("members.attempt_id")} ORDER BY members.id`,
+    );
     this.#kept = db.prepare<[number], { job: string; workers: string }>(
       `SELECT DISTINCT preemptions.job_id AS job, workers FROM preemptions JOIN jobs ON jobs.id = preemptions.job_id AND jobs.state = 'QUEUED'
        WHERE kept_until > ? ORDER BY preemptions.id`,
@@ -84,6 +105,7 @@ export class SharingSnapshots {
     return {
       ...{ now, shares, used: this.#usedAt(now), running: this.running() },
       ...(isLimited(shares) ? { leaving: this.leaving() } : {}),
+      persons: this.#shares.personsBehind(),
     };
   }
 
@@ -119,6 +141,11 @@ export class SharingSnapshots {
     return this.#leaving.all().map((row) => this.#gang(row));
   }
 
+  /** Those whose payload was told to stop where it is, and that nobody asked to go. */
+  sleepers(): SleepingGang[] {
+    return this.#asleep.all().map(({ worker, ...gang }) => ({ ...gang, workers: [worker] }));
+  }
+
   /** Workers that were taken back, by id, with the job that each is kept for. */
   keptWorkers(): Map<string, string> {
     return new Map(
@@ -131,22 +158,30 @@ export class SharingSnapshots {
   }
 
   #gang(row: GangRow): HeldGang {
-    const { job, attempt, project, kind, started_at: startedAt } = row;
+    const { job, attempt, project, userId, kind, started_at: startedAt } = row;
+    const workload = this.#workloads.has(kind) ? this.#workloads.of({ kind }) : null;
+    const isSeveral = workload?.hasSeveralGangs === true;
     const isMovable =
       row.desired === "run" &&
-      ["RESERVED", "PROVISIONING", "STAGING", "RUNNING"].includes(row.state);
-    const workload = this.#workloads.has(kind) ? this.#workloads.of({ kind }) : null;
+      // A job that may have several gangs goes as a whole by its own word alone.
+      (isSeveral ? ["RUNNING"] : ["RESERVED", "PROVISIONING", "STAGING", "RUNNING"]).includes(
+        row.state,
+      );
+    const least = isSeveral ? workload.leastGangs(row) : 1;
     const { time_limit_ms: limit, ran_ms: ran } = row;
     return {
-      ...{ job, attempt, project, startedAt },
+      ...{ job, attempt, project, userId, startedAt },
       endsAt: row.expires_at,
       leftMs: limit === null ? null : Math.max(0, limit - ran),
-      priority: priorityOf(workload?.jobClass ?? "train", 0),
-      // One of several gangs goes by its job's own word alone, and what a newer release began by that release's.
-      isPreemptible: isMovable && workload?.hasSeveralGangs === false,
+      priority: priorityOf(jobClassOf(this.#workloads, row), row.earlier, least),
+      staysGuaranteed: row.is_preemptible === 0 || (isSeveral && row.earlier < least),
+      ...(isSeveral ? { lentPriority: CLASS_PRIORITIES.scavenger } : {}),
+      // What a newer release began goes by that release's word.
+      isPreemptible: isMovable && workload !== null,
       workers: JSON.parse(row.workers) as string[],
       committedAt: Math.max(startedAt, row.committed_at ?? 0),
-      preemptedAt: JSON.parse(row.preempted_at ?? "[]") as number[],
+      // Of several gangs another one made way each time.
+      preemptedAt: isSeveral ? [] : (JSON.parse(row.preempted_at ?? "[]") as number[]),
     };
   }
 

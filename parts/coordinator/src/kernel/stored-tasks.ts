@@ -1,4 +1,5 @@
 import type { JobImage } from "@resontech/contracts/coordinator-config";
+import { ASKED_CLASSES } from "@resontech/contracts/http-tasks";
 import type { ReadHandle } from "../db/open-database.ts";
 import type { AcceptedInput, AcceptedTask, WorkerSelection } from "./accepted-task.ts";
 import { shownKind } from "./decisions/stored-kind.ts";
@@ -40,6 +41,8 @@ export class StoredTasks {
       selection: JSON.parse(row.selection) as WorkerSelection,
       onlyMine: row.only_mine === 1,
       ...{ estimatedMemoryMb: row.estimated_memory_mb, timeLimitMs: row.time_limit_ms },
+      jobClass: ASKED_CLASSES.find((one) => one === row.job_class) ?? null,
+      isPreemptible: row.is_preemptible === null ? null : row.is_preemptible === 1,
       ...{ image, images: imagesOf(row) ?? [memberImageOf(image)] },
       ...{ numRounds: row.num_rounds, firstRound: row.first_round, minClients: row.min_clients },
       ...{ resumable: row.resumable === 1, pool: row.pool },

@@ -14,6 +14,7 @@ import {
 import { storedKind } from "./decisions/stored-kind.ts";
 import { newId } from "./ids.ts";
 import type { PoolTable } from "./pool-table.ts";
+import type { PersonQueues } from "./person-queues.ts";
 import type { Prospects } from "./prospects.ts";
 import { neverStarts } from "./warning-table.ts";
 import type { KernelTables } from "./kernel-tables.ts";
@@ -28,6 +29,7 @@ export class Submissions {
   readonly #transitions: Transitions;
   readonly #prospects: Pick<Prospects, "judge">;
   readonly #pools: Pick<PoolTable, "find">;
+  readonly #personQueues: Pick<PersonQueues, "requireRoom">;
 
   constructor(
     db: WriteHandle,
@@ -35,12 +37,14 @@ export class Submissions {
     transitions: Transitions,
     prospects: Pick<Prospects, "judge">,
     pools: Pick<PoolTable, "find">,
+    personQueues: Pick<PersonQueues, "requireRoom">,
   ) {
     this.#pools = pools;
     this.#prepared = new Prepared(db);
     this.#tables = tables;
     this.#transitions = transitions;
     this.#prospects = prospects;
+    this.#personQueues = personQueues;
     this.#byKey = db.prepare<[string, string], { body_sha256: string; job_id: string | null }>(
       "SELECT body_sha256, job_id FROM idempotency WHERE project_id = ? AND key = ?",
     );
@@ -54,7 +58,7 @@ export class Submissions {
   /**
    * Inside a transaction. Born ACCEPTED, it leaves that state before the transaction ends.
    * @returns the job's id, an earlier one when the idempotency key names it
-   * @throws WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, PoolUnknown, ShareLimitExceeded
+   * @throws WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, PoolUnknown, ShareLimitExceeded, PersonLimitExceeded, PersonQueueFull
    */
   insert(task: AcceptedTask): string {
     const { clock, meta, records, jobs, order, warnings } = this.#tables;
@@ -75,6 +79,7 @@ export class Submissions {
     }
     const busy = this.livingJobOf(task.bucket, task.outputRoot);
     if (busy !== null) throw new WorkspaceBusy(busy, task.outputRoot);
+    this.#personQueues.requireRoom(task);
     const awaited = this.#awaitedBy(task);
     const verdict = judgeOrder(awaited);
     if (verdict.kind === "broken") throw new DependencyFailed(verdict.message);
@@ -125,6 +130,11 @@ export class Submissions {
     return row.job_id;
   }
 
+  /** @throws PersonQueueFull */
+  requireQueueRoom(owner: Pick<AcceptedTask, "userId" | "projectId">): void {
+    this.#personQueues.requireRoom(owner);
+  }
+
   livingJobOf(bucket: string, outputRoot: string): string | null {
     return this.#living.get(bucket, outputRoot) ?? null;
   }
@@ -153,10 +163,10 @@ export class Submissions {
     const kind = storedKind(task.kind, this.#tables.workloads.of(task).workersEach({ spec }));
     this.#prepared.run(
       `INSERT INTO jobs (id, kind, spec, sequence, project_id, user_id, name, slug, bucket, output_root, state, version, desired, state_since,
-           selection, only_mine, estimated_memory_mb, time_limit_ms, model_bytes, image, images, num_rounds, first_round, min_clients, resumable, warnings, shard_count,
+           selection, only_mine, estimated_memory_mb, time_limit_ms, job_class, is_preemptible, model_bytes, image, images, num_rounds, first_round, min_clients, resumable, warnings, shard_count,
            shard_uncompressed_bytes, pool, audit_op, audit_index, audit_leaf, created_at)
          VALUES (@id, @kind, @spec, @sequence, @projectId, @userId, @name, @slug, @bucket, @outputRoot, 'ACCEPTED', 1, 'run', @now,
-           @selection, @onlyMine, @estimatedMemoryMb, @timeLimitMs, @modelBytes, @image, @images, @numRounds, @firstRound, @minClients, @resumable, @warnings, @shards,
+           @selection, @onlyMine, @estimatedMemoryMb, @timeLimitMs, @jobClass, @isPreemptible, @modelBytes, @image, @images, @numRounds, @firstRound, @minClients, @resumable, @warnings, @shards,
            @shardBytes, @pool, @op, @index, @leafHash, @now)`,
       {
         ...{ kind, spec },
@@ -175,6 +185,8 @@ export class Submissions {
           estimatedMemoryMb: task.estimatedMemoryMb,
         },
         ...{ timeLimitMs: task.timeLimitMs, pool: task.pool ?? null },
+        jobClass: task.jobClass ?? null,
+        isPreemptible: task.isPreemptible == null ? null : Number(task.isPreemptible),
         modelBytes: task.inputs.reduce(
           (bytes, { kind, sizeBytes }) => bytes + (kind === "model" ? sizeBytes : 0),
           0,

@@ -8,6 +8,9 @@ const MAX_OF_JOB = 2_000;
 /** By what a job is told that it can't start as the fleet is, until it does. */
 export const NEVER_STARTS = { site: "fleet", topic: "never-starts" } as const;
 
+/** By which an interactive job is told that it idles, until it does something. */
+export const IDLES = { site: "job", topic: "idle" } as const;
+
 /** @param why as an end of the sentence */
 export function neverStarts(why: string): NewWarning {
   return { ...NEVER_STARTS, text: `as it is, the job can never start: ${why}` };

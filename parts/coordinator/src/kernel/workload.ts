@@ -2,7 +2,7 @@ import type { MemberBridge, MemberEvent, MemberPayload } from "@resontech/contra
 import type { CertificateProfile } from "@resontech/contracts/certificate-profile";
 import type { JobReason } from "@resontech/contracts/job-reasons";
 import type { WriteHandle } from "../db/open-database.ts";
-import type { JobClass } from "./decisions/priorities.ts";
+import { classOf, type JobClass } from "./decisions/priorities.ts";
 import type { OwnReasonWords } from "./decisions/reasons.ts";
 import type { MemberAsk, MemberResources, NodeSize, WorkerFacts } from "./decisions/resources.ts";
 import type { AttemptRow, JobRow, MemberRow } from "./rows.ts";
@@ -63,6 +63,14 @@ export function reasonWordsOf(workloads: Workloads, job: Pick<JobRow, "kind">): 
   return workloads.has(job.kind) ? workloads.of(job).reasonWords : {};
 }
 
+/** The class that the job asked for, or that of its kind. */
+export function jobClassOf(
+  workloads: Workloads,
+  job: Pick<JobRow, "kind" | "job_class">,
+): JobClass {
+  return classOf(job.job_class, workloads.has(job.kind) ? workloads.of(job).jobClass : "train");
+}
+
 /**
  * All that is special to one kind of job. Every question is pure: the kernel asks, and writes rows; only {@link Workload.keepStart} writes by itself.
  * The kernel knows gangs, members, leases and outputs; an agent knows payloads.
@@ -97,6 +105,8 @@ export type Workload = {
   jobClass: JobClass;
   /** Several attempts of a job may live beside one another, each with a gang of its own; else one follows the other. */
   hasSeveralGangs: boolean;
+  /** So many gangs of such a job keep its class, and stay while they are within a guarantee; of any other job the one. */
+  leastGangs(job: Pick<JobRow, "spec">): number;
   /** How many gangs are to be placed beside those that a running job has. The first, which waits as the job does, is none of them. */
   furtherGangs(job: Pick<JobRow, "replicas_due">): number;
   /** The end of an attempt is that attempt's alone, and the job runs on. */

@@ -1,5 +1,6 @@
 /** Whether a run of a schedule may be: by the rights that its owner has at that moment, and the credential that made it. */
 import type { PauseReason } from "@resontech/contracts/http-schedules";
+import type { AskedClass, SubmitTaskBody } from "@resontech/contracts/http-tasks";
 import type { KeyScope } from "@resontech/contracts/http-identity";
 import type { KeyCaller, SessionCaller } from "../authorization/caller.ts";
 import { wouldAllow } from "../authorization/decide.ts";
@@ -9,6 +10,8 @@ import { UNSEEN_MS } from "../identity/decisions/unseen.ts";
 import { heldBy, membershipsOf } from "../identity/people-store.ts";
 import { roleIn } from "../identity/project-store.ts";
 import { rolesOf } from "../identity/role-holders.ts";
+import { StoredTasks } from "../kernel/stored-tasks.ts";
+import { classActionOf } from "../submission/decisions/class-action.ts";
 import type { ScheduleRow } from "./schedule-store.ts";
 
 type Owner = {
@@ -17,7 +20,7 @@ type Owner = {
   source_kind: string | null;
   signed_in_at: number | null;
 };
-type Of = Pick<ScheduleRow, "userId" | "projectId" | "keyId">;
+type Of = Pick<ScheduleRow, "userId" | "projectId" | "keyId" | "task" | "jobId">;
 
 /** Null where the owner may submit a job of the project's files now; else what is missing. */
 export function whyNoRun(db: ReadHandle, schedule: Of, now: number): PauseReason | null {
@@ -35,8 +38,15 @@ export function whyNoRun(db: ReadHandle, schedule: Of, now: number): PauseReason
   if (typeof caller === "string") return caller;
   const may =
     wouldAllow(caller, "job.submit", { userId, projectId }) &&
+    wouldAllow(caller, classActionOf(classOfRun(db, schedule)), { userId, projectId }) &&
     wouldAllow(caller, "job.inputs.read", { projectId });
   return may ? null : "policy_refused";
+}
+
+/** As the body of its task says, or the job that is repeated. */
+function classOfRun(db: ReadHandle, { task, jobId }: Of): AskedClass | null {
+  if (task !== null) return (JSON.parse(task) as SubmitTaskBody).class ?? null;
+  return jobId === null ? null : (new StoredTasks(db).of(jobId)?.jobClass ?? null);
 }
 
 /** As the person who signed in. */

@@ -75,13 +75,16 @@ function requireCovered(over: ReturnType<typeof overGuaranteed>): void {
 /** What the log says of a change. */
 export function shareDetail(
   id: string,
-  { guarantee, limit, weight }: ShareChange,
+  { guarantee, limit, weight, personRunning, personQueued, interactiveIdleMinutes }: ShareChange,
 ): EventDetail<"admin.shares"> {
   return {
     share: id,
     ...(guarantee === undefined ? {} : { guarantee: listOf(guarantee) }),
     ...(limit === undefined ? {} : { limit: listOf(limit) }),
     ...(weight === undefined ? {} : { weight: String(weight) }),
+    ...(personRunning === undefined ? {} : { person_running: personRunning }),
+    ...(personQueued === undefined ? {} : { person_queued: personQueued }),
+    ...(interactiveIdleMinutes === undefined ? {} : { interactive_idle: interactiveIdleMinutes }),
   };
 }
 

@@ -17,13 +17,13 @@ export type ValidateTask = (
 
 export type SubmissionDeps = ValidationDeps & {
   validate: ValidateTask;
-  kernel: Pick<Kernel, "submit" | "findSubmitted" | "livingJobOf" | "job">;
+  kernel: Pick<Kernel, "submit" | "findSubmitted" | "livingJobOf" | "requireQueueRoom" | "job">;
   volume: Pick<VolumeSync, "durable">;
 };
 
 /**
  * Validate in the bucket → gate, and beside it what was validated is made durable, which nobody sees → the kernel's transaction.
- * @throws ApiError, WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, PoolUnknown, AuditUnavailable
+ * @throws ApiError, WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, PoolUnknown, ShareLimitExceeded, PersonLimitExceeded, PersonQueueFull, AuditUnavailable
  */
 export async function submitTask(
   deps: SubmissionDeps,
@@ -73,6 +73,7 @@ export async function acceptTask(
       );
   }
   requireOrder(deps.kernel, after);
+  deps.kernel.requireQueueRoom(owner);
   const { hasKeyInScript, ...task } = await validated();
   const pool = named === undefined ? (task.pool ?? null) : named;
   const { bucket } = task;
@@ -95,6 +96,8 @@ export async function acceptTask(
         ...(after.length === 0 ? {} : { after: after.length }),
         ...(schedule === undefined ? {} : { schedule }),
         ...(pool === null ? {} : { pool }),
+        ...(task.jobClass == null ? {} : { class: task.jobClass }),
+        ...(task.isPreemptible == null ? {} : { preemptible: task.isPreemptible }),
         ...(modelSha256 === null ? {} : { model_sha256: modelSha256 }),
       },
       pii: { "task-name": task.name, path: `${bucket}/${task.outputRoot}` },

@@ -241,6 +241,10 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "whether a member shares a node with its server",
     texts: ["home === nodeId"],
   },
+  "kernel/person-queues.ts": {
+    why: "how many jobs of one person wait; it refuses more, and lets nothing through",
+    texts: ["SQL user_id IN ("],
+  },
   "kernel/submit.ts": {
     why: "an idempotency key is unique in its project; a job waits for jobs, and names a pool, of its own project alone",
     texts: ["SQL project_id = ?", "pool.project !== projectId", "job?.project_id !== projectId"],

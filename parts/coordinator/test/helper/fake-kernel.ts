@@ -90,6 +90,8 @@ export class FakeKernel implements Pick<Kernel, keyof Kernel> {
     return 0;
   }
 
+  requireQueueRoom(): void {}
+
   livingJobOf(bucket: string, outputRoot: string): string | null {
     const views = [...this.views.values()];
     return (
@@ -216,7 +218,7 @@ export class FakeKernel implements Pick<Kernel, keyof Kernel> {
           }
         : null,
       rounds: { current: null, total: 3, done: 0 },
-      madeWay: null,
+      ...{ madeWay: null, jobClass: "train", isPreemptible: true },
       members: [
         {
           ...{

@@ -3,6 +3,7 @@ import { createHash, createHmac } from "node:crypto";
 import { DEPLOYMENT_KINDS } from "@resontech/contracts/http-inference";
 import type { MemberEvent } from "@resontech/contracts/agent-protocol";
 import t from "tap";
+import { WORKLOADS } from "../../src/workloads/workloads.ts";
 import { DeploymentTable } from "../../src/inference/deployment-table.ts";
 import { Rollouts } from "../../src/inference/rollouts.ts";
 import { Scaler } from "../../src/inference/scaler.ts";
@@ -98,7 +99,7 @@ t.test("a route is there while a replica answers, and follows a new key", async 
     "and it outlives a crash",
   );
 
-  const lists = new JobLists(world.read);
+  const lists = new JobLists(world.read, WORKLOADS);
   const ids = (kinds: Parameters<JobLists["page"]>[1]) =>
     lists.page("all", kinds, { limit: 10 }).jobs.map((job) => job.id);
   t.same(ids({ are: DEPLOYMENT_KINDS }), [id]);

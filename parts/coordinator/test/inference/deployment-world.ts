@@ -51,6 +51,8 @@ export class DeploymentWorld {
   readonly #policy: ScalingPolicy;
   #members = new Map<string, ReplicaFact["state"]>();
   readonly #leaving = new Set<string>();
+  /** Whose worker was taken back, and when. */
+  readonly #takenBack = new Map<string, number>();
   #made = 0;
   /** Words on their way, oldest first. */
   #routes: Route[] = [];
@@ -93,6 +95,7 @@ export class DeploymentWorld {
       () => which % 4 === 0 && this.#fall(which),
       () => this.#suspect(which),
       () => which % 4 === 0 && this.#leave(which),
+      () => which % 4 === 0 && this.#takeBack(which),
       () => (which % 4 === 0 || !this.#isGatewayThere) && this.#turnGateway(),
       () => which % 60 === 0 && this.#end(),
       () => this.#pass(PASSED_MS[which % PASSED_MS.length]!),
@@ -149,6 +152,11 @@ export class DeploymentWorld {
   /** The node of the oldest replica takes nothing new. */
   leave(): void {
     this.#leave(0);
+  }
+
+  /** The worker of the oldest replica is taken back for a job. */
+  takeBack(): void {
+    this.#takeBack(0);
   }
 
   failNext(): void {
@@ -262,6 +270,13 @@ export class DeploymentWorld {
     this.#tellMembers();
   }
 
+  #takeBack(which: number): void {
+    const [id] = this.#member(which);
+    if (id === undefined) return;
+    this.#takenBack.set(id, this.#takenBack.get(id) ?? this.now);
+    this.#tellMembers();
+  }
+
   #suspect(which: number): void {
     const [id, state] = this.#member(which);
     if (id === undefined || state !== "READY") return;
@@ -302,7 +317,8 @@ export class DeploymentWorld {
 
   #tellMembers(due = this.deployment.due): void {
     const replicas = [...this.#members].map(([id, state]) => ({
-      ...{ id, state, isLeaving: this.#leaving.has(id) },
+      ...{ id, state, isLeaving: this.#leaving.has(id) || this.#takenBack.has(id) },
+      makesWay: this.#takenBack.has(id),
     }));
     this.#step({ kind: "members", now: this.now, due, replicas });
   }
@@ -322,7 +338,9 @@ export class DeploymentWorld {
   #carryOut(effect: DeploymentEffect): void {
     if (effect.kind === "place") return;
     const { replica } = effect;
-    if (!this.#isEnded && this.#underWay.some(({ member }) => member === replica))
+    const { makesWayMs } = SCALING;
+    const isOver = this.now - (this.#takenBack.get(replica) ?? this.now) >= makesWayMs;
+    if (!this.#isEnded && !isOver && this.#underWay.some(({ member }) => member === replica))
       throw new Error(`${replica} is told to ${effect.kind} with calls under way`);
     if (!this.#members.has(replica)) throw new Error(`${replica} is not there`);
     const states = { stop: "STOPPING", sleep: "SLEEPING", wake: "WARMING" } as const;
@@ -370,6 +388,13 @@ export class DeploymentWorld {
     const living = replicas.filter(
       ({ state, isLeaving }) => COMING.includes(state) || (SERVING.includes(state) && !isLeaving),
     ).length;
+    for (const { id, state } of replicas)
+      if (
+        this.now - (this.#takenBack.get(id) ?? this.now) > SCALING.makesWayMs &&
+        state !== "STOPPING" &&
+        state !== "LOST"
+      )
+        throw new Error(`${id} keeps a worker that was taken back`);
     if (living + due > this.#policy.max) throw new Error(`${living + due} replicas are too many`);
   }
 

@@ -25,6 +25,7 @@ export async function deploy(
   name: string,
   scaling: Scaling,
   replaces: string | null = null,
+  projectId = "project-a",
 ): Promise<string> {
   const spec: Asked = {
     ...{ engine: "predictor", module: "m", className: "P", initArgs: {}, modelPath: null },
@@ -39,6 +40,7 @@ export async function deploy(
     },
   };
   const task = world.task(name, {
+    projectId,
     ...{ kind: "predictor", spec, numRounds: null, minClients: 0, inputs: [] },
     shardUncompressedBytes: [0],
   });

@@ -112,9 +112,117 @@ t.test("the last replica sleeps, wakes for a call, and goes for a job that waits
   await seconds(320, 10);
   await made.obey(replica!.id);
   t.match(deployment(), { state: "SLEEPING" });
-  await world.parts.kernel.submit(world.task("a job"));
+  await world.parts.kernel.submit(world.task("a job", { minClients: 1 }, 1));
   await seconds(2);
   t.not(made.members()[0]?.state, "RUNNING", "it makes room");
+});
+
+t.test(
+  "a replica beyond the least makes way for a job that is guaranteed the worker",
+  async (t) => {
+    const { made, world, calls, seconds, crash, deployment } = await scaled(t, [2], {
+      ...{ min: 1, max: 2, targetOngoing: 2 },
+    });
+    const { db } = world.parts;
+    db.exec(`
+    INSERT INTO projects (id, owner_id, name, is_default, created_at) VALUES ('project-b', 'user-a', 'q', 0, 1);
+    INSERT INTO shares (id, guarantee, changed_at) VALUES ('project-a', '{"cpu":1}', 1), ('project-b', '{"cpu":1}', 1);
+  `);
+    calls.queued = 3;
+    await seconds(4);
+    const [least, beyond] = made.members();
+    t.same(made.states(), ["RUNNING", "RUNNING"]);
+    calls.queued = 0;
+    calls.inFlight = { [least!.id]: 1, [beyond!.id]: 1 };
+    const guaranteed = world.task("entitled", { projectId: "project-b", minClients: 1 }, 1);
+    const { id: entitled } = await world.parts.kernel.submit(guaranteed);
+    await seconds(2);
+    t.match(world.all("SELECT reason, victim_attempt FROM preemptions"), [
+      { reason: "guarantee", victim_attempt: `${made.id}-a2` },
+    ]);
+    const [event] = world.all<{ event: string }>(
+      "SELECT event FROM audit_outbox WHERE event LIKE '%gang.preempting%'",
+    );
+    t.match(JSON.parse(event!.event), {
+      ...{ type: "job.gang.preempting", object: { kind: "job", id: made.id } },
+      detail: { attempt: `${made.id}-a2`, reason: "guarantee" },
+    });
+    const states = () => deployment().replicas.map(({ state }) => state);
+    t.same(states(), ["READY", "DRAINING"], "its call goes on");
+    await crash();
+    await seconds(3);
+    t.same(states(), ["READY", "DRAINING"], "and does so over a restart");
+    t.equal(world.all("SELECT 1 FROM preemptions").length, 1, "nobody is asked twice");
+
+    calls.inFlight = { [least!.id]: 2 };
+    await seconds(1);
+    t.same(states(), ["READY"], "it is gone with its last call");
+    await seconds(3);
+    t.match(world.parts.kernel.job(entitled), {
+      state: /^(RESERVED|PROVISIONING|STAGING|RUNNING)$/,
+    });
+    t.equal(world.one("SELECT stop_reason FROM members WHERE id = ?", beyond!.id), "preempted");
+    t.equal(made.state, "RUNNING");
+    t.same(made.states(), ["RUNNING"], "the least stays, and what is due waits for a free worker");
+    t.equal(world.all("SELECT 1 FROM preemptions").length, 1);
+    const other = world.task(
+      "other",
+      { projectId: "project-a", jobClass: "interactive", minClients: 1 },
+      1,
+    );
+    await world.parts.kernel.submit(other);
+    await seconds(2);
+    t.equal(world.all("SELECT 1 FROM preemptions").length, 1, "nor for a class of its own project");
+    t.same(world.errors, []);
+  },
+);
+
+t.test("the least of a deployment makes way where it is beyond every guarantee", async (t) => {
+  const { made, world, seconds, deployment } = await scaled(t, [1], {
+    ...{ min: 1, max: 1, targetOngoing: 2 },
+  });
+  world.parts.db.exec(`
+    INSERT INTO projects (id, owner_id, name, is_default, created_at) VALUES ('project-b', 'user-a', 'q', 0, 1);
+    INSERT INTO shares (id, guarantee, changed_at) VALUES ('project-b', '{"cpu":1}', 1);
+  `);
+  await seconds(1);
+  const { kernel } = world.parts;
+  const own = await kernel.submit(world.task("own", { minClients: 1 }, 1));
+  await seconds(2);
+  t.equal(world.all("SELECT 1 FROM preemptions").length, 0, "for no job of its own project");
+  const task = world.task("entitled", { projectId: "project-b", minClients: 1 }, 1);
+  const entitled = await kernel.submit(task);
+  await seconds(2);
+  t.same(deployment().replicas, [], "nobody calls: it goes at once");
+  await seconds(3);
+  t.match(kernel.job(entitled.id), { state: /^(RESERVED|PROVISIONING|STAGING|RUNNING)$/ });
+  t.match(kernel.job(own.id), { state: "QUEUED" });
+  t.match(deployment(), { due: 1 }, "another one waits for a worker");
+  t.equal(made.state, "RUNNING");
+});
+
+t.test("of two that sleep the one goes whose worker a job takes, without shares too", async (t) => {
+  const scaling = { min: 0, max: 1, targetOngoing: 2 };
+  const { made, world, seconds, deployment } = await scaled(t, [1], scaling, STANDING_SINCE);
+  const [replica] = made.members();
+  await seconds(320, 10);
+  await made.obey(replica!.id);
+  t.match(deployment(), { state: "SLEEPING" });
+  const needs = { minClients: 1, estimatedMemoryMb: 1_000_000_000 };
+  await world.parts.kernel.submit(world.task("too large", needs, 1));
+  await seconds(30, 10);
+  t.match(deployment(), { state: "SLEEPING" }, "whom it would not help ends nobody's sleep");
+  t.same(world.all("SELECT 1 FROM preemptions"), []);
+
+  const { id } = await world.parts.kernel.submit(world.task("fits", { minClients: 1 }, 1));
+  await seconds(3);
+  t.match(world.all("SELECT job_id, victim_job FROM preemptions"), [
+    { job_id: id, victim_job: made.id },
+  ]);
+  t.match(world.parts.kernel.job(id), { state: /^(RESERVED|PROVISIONING|STAGING|RUNNING)$/ });
+  t.match(deployment(), { state: "COLD", replicas: [] });
+  t.equal(made.state, "RUNNING");
+  t.same(world.errors, []);
 });
 
 t.test("who asks for another delay sleeps after it, and not while a replica is new", async (t) => {

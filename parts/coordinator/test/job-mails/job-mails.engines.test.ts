@@ -247,6 +247,23 @@ t.test(
     await afterMoreLooks();
     t.equal(server.mails.length, 5, "once, and nothing of what does not run there");
     t.equal(db.prepare("SELECT count(*) FROM calendar_news").pluck().get(), 0);
+    job("rests");
+    const warn = (text: string) =>
+      db
+        .prepare(
+          "INSERT INTO job_warnings (job_id, site, topic, text, times) VALUES ('rests', 'job', 'idle', ?, 1)",
+        )
+        .run(text);
+    warn("it is ended in 10 minutes unless it does something");
+    t.ok(await until(async () => server.mails.length === 6, 120_000));
+    t.match(told(), "Subject: [site-a] Job digits: idles");
+    t.match(told(), "will end soon: it is ended in 10 minutes unless it does something.");
+    await afterMoreLooks();
+    t.equal(server.mails.length, 6, "once while the warning stands");
+    db.exec("DELETE FROM job_warnings WHERE job_id = 'rests'");
+    await afterMoreLooks();
+    warn("once more");
+    t.ok(await until(async () => server.mails.length === 7, 120_000));
     await running[Symbol.asyncDispose]();
   },
 );

@@ -68,6 +68,8 @@ export class SimAgent {
   device: Partial<InventoryWorker> | undefined;
   /** What its beats say of members and node. */
   uses: Pick<BeatRequest, "members" | "node"> = {};
+  /** Of its node, for those that call its members. */
+  ports = { from: 29_000, to: 29_001 };
   #epoch: Fence = { generation: 1, counter: 0 };
   #beats = 0;
   #leaseOf: string | null = null;
@@ -86,7 +88,7 @@ export class SimAgent {
   async register(): Promise<RegisterReply> {
     const { commit, registry } = this.#world.parts;
     const held = this.#heldList();
-    const bridge = { address: "10.0.0.1", ports: { from: 29_000, to: 29_001 } };
+    const bridge = { address: "10.0.0.1", ports: this.ports };
     const request = {
       protocol: this.protocol,
       bootId: "b",

@@ -66,6 +66,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "job.staging": as("api", "Update"),
   "job.started": as("api", "Update"),
   "job.preempting": as("api", "Update"),
+  "job.gang.preempting": as("api", "Update"),
   "job.recovering": as("api", "Update"),
   "job.finalizing": as("api", "Update"),
   "job.stopping": as("api", "Update"),

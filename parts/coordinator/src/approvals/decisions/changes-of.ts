@@ -114,6 +114,20 @@ function shareChanged(
     { what: `guarantee of ${name}`, ...sides(({ guarantee }) => amountWords(guarantee)) },
     { what: `limit of ${name}`, ...sides(({ limit }) => amountWords(limit)) },
     { what: `weight of ${name}`, ...sides(({ weight }) => String(weight)) },
+    {
+      what: `workers a person in ${name}`,
+      ...sides(({ personRunning }) => (personRunning === null ? null : String(personRunning))),
+    },
+    {
+      what: `waiting jobs a person in ${name}`,
+      ...sides(({ personQueued }) => (personQueued === null ? null : String(personQueued))),
+    },
+    {
+      what: `idle minutes of interactive jobs in ${name}`,
+      ...sides(({ interactiveIdleMinutes: minutes }) =>
+        minutes === null ? null : String(minutes),
+      ),
+    },
   ].filter((one) => one.before !== one.after);
 }
 

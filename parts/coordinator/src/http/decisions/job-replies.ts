@@ -62,6 +62,7 @@ function common(job: JobView) {
       since: instant(job.stateSince),
       deadline: instantOrNull(job.deadlineAt),
       desired: job.desired,
+      ...{ jobClass: job.jobClass, isPreemptible: job.isPreemptible },
       stoppedBy: job.stoppedBy,
       reason: job.reason,
       waitingFor: job.waitingFor,

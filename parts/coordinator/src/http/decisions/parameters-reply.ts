@@ -28,6 +28,7 @@ export function parametersReply(task: StoredTask, projectId: string): JobParamet
     ...{ hostMemoryMbPerMember: asked.hostMemoryMbPerMember ?? null },
     estimatedMemoryMb: task.estimatedMemoryMb,
     timeLimitMinutes: task.timeLimitMs === null ? null : Math.round(task.timeLimitMs / 60_000),
+    ...{ class: task.jobClass ?? null, preemptible: task.isPreemptible ?? null },
     images: task.images.map(({ profile, reference }) => ({ profile, reference })),
     ...{ rounds: task.numRounds, minSites: task.minClients, codeDigest: codeDigest(inputs) },
     inputs: inputs.map(({ kind, key, versionId, sizeBytes, target, etag }) => ({

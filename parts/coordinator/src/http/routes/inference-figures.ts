@@ -21,6 +21,7 @@ import type { Kernel } from "../../kernel/kernel.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
 import { inProject } from "../in-project.ts";
 import { asDeployment } from "../decisions/deployment-replies.ts";
+import { WORKLOADS } from "../../workloads/workloads.ts";
 import { responses } from "../responses.ts";
 
 export type InferenceFigureRoutesDeps = {
@@ -40,7 +41,7 @@ export const inferenceFigureRoutes: FastifyPluginAsyncTypebox<InferenceFigureRou
   app,
   { read, kernel, watch, deviceUses },
 ) => {
-  const lists = new JobLists(read);
+  const lists = new JobLists(read, WORKLOADS);
   const deployments = new DeploymentTable(read);
 
   app.get(

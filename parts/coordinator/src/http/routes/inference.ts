@@ -33,6 +33,7 @@ import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
 import { inProject } from "../in-project.ts";
 import { asDeployment, deploymentReply, deploymentRow } from "../decisions/deployment-replies.ts";
 import { modelSources } from "../model-sources.ts";
+import { WORKLOADS } from "../../workloads/workloads.ts";
 import { responses } from "../responses.ts";
 import { authorizedBucket } from "./bucket.ts";
 
@@ -56,7 +57,7 @@ export const inferenceRoutes: FastifyPluginAsyncTypebox<InferenceRoutesDeps> = a
   const { kernel, read, commit, store, publicUrl } = deps;
   const deployments = new DeploymentTable(read);
   const rollouts = new Rollouts(read, deployments);
-  const lists = new JobLists(read);
+  const lists = new JobLists(read, WORKLOADS);
   const keys = new PredictKeys(commit);
   const logs = new StoredLogs(read, store);
   const endpointOf = (id: string) => `${publicUrl}${INFERENCE_PATH}/${id}`;

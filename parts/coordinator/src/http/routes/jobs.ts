@@ -36,6 +36,7 @@ import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
 import { parametersReply } from "../decisions/parameters-reply.ts";
 import { inProject } from "../in-project.ts";
 import { type DownloadDeps, issueDownload } from "../issue-download.ts";
+import { WORKLOADS } from "../../workloads/workloads.ts";
 import { responses } from "../responses.ts";
 import { authorizedBucket } from "./bucket.ts";
 
@@ -55,7 +56,7 @@ const ofJob = { access: { action: "job.read" }, audit: { none: "status" } } as c
 
 export const jobRoutes: FastifyPluginAsyncTypebox<JobRoutesDeps> = async (app, deps) => {
   const { read, kernel, store, logSearches } = deps;
-  const lists = new JobLists(read);
+  const lists = new JobLists(read, WORKLOADS);
   const history = new JobHistory(read);
   const metrics = new JobMetrics(read);
   const logs = new StoredLogs(read, store);

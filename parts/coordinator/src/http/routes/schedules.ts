@@ -35,6 +35,8 @@ import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
 import { asTask } from "../decisions/deployment-replies.ts";
 import { instant, instantOrNull } from "../decisions/job-replies.ts";
 import { inProject } from "../in-project.ts";
+import { StoredTasks } from "../../kernel/stored-tasks.ts";
+import { classActionOf } from "../../submission/decisions/class-action.ts";
 import { responses } from "../responses.ts";
 
 export type ScheduleRoutesDeps = {
@@ -55,6 +57,7 @@ const changes = {
 
 export const scheduleRoutes: FastifyPluginAsyncTypebox<ScheduleRoutesDeps> = async (app, deps) => {
   const { read, commit, now, kernel } = deps;
+  const stored = new StoredTasks(read);
 
   app.get(
     "/api/schedules",
@@ -175,6 +178,9 @@ export const scheduleRoutes: FastifyPluginAsyncTypebox<ScheduleRoutesDeps> = asy
     const found = id === undefined ? null : asTask(kernel.job(id));
     const ofProject = found?.projectId === projectId ? found : null;
     const job = id === undefined ? null : await authorizedRow(request, "job.read", ofProject);
+    const asked = job === null ? task?.class : stored.of(job.id)?.jobClass;
+    const { userId } = callerOfRequest(request);
+    await authorize(request, classActionOf(asked), { userId, projectId });
     if (task === undefined && job !== null)
       return { name: name ?? job.name, task: null, jobId: job.id };
     if (task === undefined || job !== null)

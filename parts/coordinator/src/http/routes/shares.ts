@@ -85,6 +85,7 @@ function shareReply({ used, ...share }: ShareView): StandingShareReply {
 function othersReply({ used, ...others }: OtherShares): StandingShareReply {
   return {
     ...{ ...others, id: null, kind: "others", name: null, limit: {}, weight: null },
+    ...{ personRunning: null, personQueued: null, interactiveIdleMinutes: null },
     recentUse: used,
   };
 }

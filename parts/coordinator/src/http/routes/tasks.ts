@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { IdParam } from "@resontech/contracts/http-common";
 import { isTerminal } from "@resontech/contracts/job-states";
 import {
+  type AskedClass,
   RemovedOutputsReply,
   SubmitTaskBody,
   TaskOutputsReply,
@@ -16,6 +17,7 @@ import { findBucket } from "../../identity/bucket-store.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { logFolder, MAX_CHUNKS } from "../../outputs/decisions/log-chunks.ts";
 import { StoredTasks } from "../../kernel/stored-tasks.ts";
+import { classActionOf } from "../../submission/decisions/class-action.ts";
 import { validateAgain } from "../../submission/resubmit-task.ts";
 import { validateVariant } from "../../submission/vary-task.ts";
 import { acceptTask, type SubmissionDeps, submitTask } from "../../submission/submit-task.ts";
@@ -57,6 +59,7 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       const { userId, projectId } = callerOfRequest(request);
       const bucket = await authorizedBucket(request, "job.inputs.read", deps.read);
       await authorize(request, "job.submit", { userId, projectId });
+      await authorize(request, classActionOf(request.body.class), { userId, projectId });
       await requireReadable(request, request.body.after, projectId);
       const key = idempotencyKey(request.headers["idempotency-key"]);
       const job = await submitTask(
@@ -84,7 +87,11 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
   }
 
   /** The earlier task, and who may begin one like it. @throws ApiError */
-  async function earlierTask(request: FastifyRequest, id: string) {
+  async function earlierTask(
+    request: FastifyRequest,
+    id: string,
+    changedClass?: AskedClass | null,
+  ) {
     const earlier = await authorizedRow(request, "job.read", find(id));
     const { userId, projectId } = callerOfRequest(request);
     const bucket = await authorizedBucket(request, "job.inputs.read", deps.read);
@@ -92,6 +99,8 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
     const task = stored.of(earlier.id);
     if (task === null || task.bucket !== bucket.name)
       throw new ApiError("not_found", `the project has no task ${id}`);
+    const jobClass = changedClass === undefined ? task.jobClass : changedClass;
+    await authorize(request, classActionOf(jobClass), { userId, projectId });
     return { task, owner: { userId, projectId } };
   }
 
@@ -137,7 +146,7 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
     },
     async (request, reply) => {
       const { id } = request.params;
-      const { task, owner } = await earlierTask(request, id);
+      const { task, owner } = await earlierTask(request, id, request.body.class);
       const { after, pool = task.pool ?? null } = request.body;
       await requireReadable(request, after, owner.projectId);
       const job = await acceptTask(

@@ -19,6 +19,10 @@ export type Replica = {
   closedIn: number | null;
   /** Its node takes nothing new: it goes as soon as others are as many as are wanted. */
   isLeaving: boolean;
+  /** Its worker was taken back: it takes nothing new at once, and goes with its last call, or when its time is over. */
+  makesWay?: true;
+  /** Since when it takes nothing new. */
+  closedAt?: number;
   /** It was asleep when its way to readiness began. */
   wasAsleep?: true;
 };
@@ -78,6 +82,8 @@ export type ReplicaFact = {
   id: string;
   state: "LEASED" | "STARTING" | "WARMING" | "READY" | "SUSPECT" | "SLEEPING" | "STOPPING" | "LOST";
   isLeaving: boolean;
+  /** Its worker was taken back for somebody who may have it. */
+  makesWay?: boolean;
 };
 
 export type DeploymentEvent = { now: number } & (
@@ -188,7 +194,8 @@ class Draft {
       const isAcknowledged = replica.closedIn !== null && load.generation >= replica.closedIn;
       if (!isAcknowledged || (load.inFlight[replica.id] ?? 0) > 0) continue;
       // Nobody else could take what waits: it opens again. Both are decided on one word of the gateways.
-      if (load.queued > 0 && this.#in(...SERVING).length === 0) this.#open(replica);
+      if (load.queued > 0 && this.#in(...SERVING).length === 0 && replica.makesWay !== true)
+        this.#open(replica);
       else this.#putAway(replica);
     }
   }
@@ -199,6 +206,7 @@ class Draft {
   }
 
   scale(): void {
+    this.#makeWay();
     this.#wakeOrCancel();
     this.#endSleep();
     const serving = this.#in(...SERVING);
@@ -308,6 +316,16 @@ class Draft {
     this.#change({ tooManySince: this.#now });
   }
 
+  /** Whoever waits for its worker may have it: others that are to come are no reason to keep it. A call that lasts longer than the time ends with it. */
+  #makeWay(): void {
+    for (const replica of this.#next.replicas)
+      if (replica.makesWay !== true || isEnding(replica)) continue;
+      else if (SERVING.includes(replica.state)) this.#close(replica);
+      else if (replica.state !== "DRAINING") this.#stop(replica);
+      else if (replica.closedAt === undefined) this.#replace({ ...replica, closedAt: this.#now });
+      else if (this.#now - replica.closedAt >= SCALING.makesWayMs) this.#stop(replica);
+  }
+
   #closeLeaving(): void {
     for (const replica of this.#in(...SERVING)) if (replica.isLeaving) this.#close(replica);
   }
@@ -321,8 +339,11 @@ class Draft {
   /** What the kernel says, but for what this reducer has asked for and the kernel can't know yet. */
   #merged(last: Replica | undefined, fact: ReplicaFact): Replica {
     if (last === undefined) return this.#arrived(fact);
-    const { state, isLeaving } = fact;
-    const known = last.isLeaving === isLeaving ? last : { ...last, isLeaving };
+    const { state, isLeaving, makesWay = false } = fact;
+    const isKnown = last.isLeaving === isLeaving && (last.makesWay ?? false) === makesWay;
+    const known: Replica = isKnown
+      ? last
+      : { ...last, isLeaving, ...(makesWay ? { makesWay } : {}) };
     if (known.state === state) return known;
     const isGone = state === "STOPPING" || state === "LOST";
     const asks: readonly ReplicaState[] =
@@ -336,12 +357,13 @@ class Draft {
     return { ...ready, state, readyAt: known.readyAt ?? this.#now, closedIn: null };
   }
 
-  #arrived({ id, state, isLeaving }: ReplicaFact): Replica {
+  #arrived({ id, state, isLeaving, makesWay = false }: ReplicaFact): Replica {
     const isReady = state === "READY" || state === "SUSPECT";
     const beganAt = this.#next.wakingSince ?? this.#now;
     if (isReady) this.#change({ idleSince: Math.max(this.#next.idleSince, this.#now) });
     const readyAt = isReady ? this.#now : null;
-    return { id, state, beganAt, readyAt, closedIn: null, isLeaving };
+    const arrived = { id, state, beganAt, readyAt, closedIn: null, isLeaving };
+    return makesWay ? { ...arrived, makesWay } : arrived;
   }
 
   #noteWake(tookMs: number, tier: WakeTier): void {
@@ -387,11 +409,13 @@ class Draft {
   }
 
   #close(replica: Replica): void {
-    this.#replace({ ...replica, state: "DRAINING", closedIn: this.#before.generation + 1 });
+    const closedIn = this.#before.generation + 1;
+    this.#replace({ ...replica, state: "DRAINING", closedIn, closedAt: this.#now });
   }
 
   #open(replica: Replica): void {
-    this.#replace({ ...replica, state: "READY", closedIn: null });
+    const { closedAt: _closedAt, ...open } = replica;
+    this.#replace({ ...open, state: "READY", closedIn: null });
   }
 
   #sleep(replica: Replica): void {

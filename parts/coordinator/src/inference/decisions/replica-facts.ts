@@ -3,7 +3,13 @@ import type { ReplicaRow } from "../replicas.ts";
 import type { ReplicaFact } from "./deployment.ts";
 
 export function replicaFact(row: ReplicaRow): ReplicaFact {
-  return { id: row.id, state: stateOf(row), isLeaving: row.is_cordoned === 1 };
+  const makesWay = row.makes_way === 1;
+  return {
+    id: row.id,
+    state: stateOf(row),
+    isLeaving: makesWay || row.is_cordoned === 1,
+    makesWay,
+  };
 }
 
 function stateOf(row: ReplicaRow): ReplicaFact["state"] {

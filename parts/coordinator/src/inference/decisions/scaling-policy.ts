@@ -21,6 +21,8 @@ export const SCALING = {
   tryEveryMs: 5 * MINUTE,
   /** Asleep for so long without a call, a replica gives its place back. */
   sleepMs: 60 * MINUTE,
+  /** Whose worker was taken back has so long for the calls that it has. */
+  makesWayMs: 120 * SECOND,
   /** What a wake is taken to last before one was seen. */
   firstWakeMs: 30 * SECOND,
   /** How many of the last wakes count. */

@@ -17,8 +17,8 @@ export function madeWayMail(
   { jobId, name, project, afterRound, expectedStart }: MadeWayMail,
   publicUrl: string,
 ): { subject: string; text: string } {
-  const shown = oneLine(name);
-  const by = project === null ? null : { name: oneLine(project) };
+  const shown = shownName(name);
+  const by = project === null ? null : { name: shownName(project) };
   const back =
     expectedStart === null
       ? "Nobody knows yet when it has workers again."
@@ -37,6 +37,7 @@ export function madeWayMail(
   };
 }
 
-function oneLine(name: string): string {
+/** As a subject may have it. */
+export function shownName(name: string): string {
   return name.replaceAll(/\p{Cc}+/gu, " ").slice(0, MAX_NAME);
 }

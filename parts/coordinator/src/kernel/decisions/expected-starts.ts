@@ -47,6 +47,9 @@ export function* expectedStarts(
         workers,
         backfill: { now: at, running: held },
       },
+      sleepers: (snapshot.sleepers ?? []).filter(({ workers: ids }) =>
+        held.some((gang) => ids.some((id) => gang.workers.includes(id))),
+      ),
       ...(sharing === undefined
         ? {}
         : {
@@ -62,9 +65,10 @@ export function* expectedStarts(
       const gang = started.get(job)!;
       found.set(job, { at: from });
       begun.add(gang);
-      const { project, priority, runsMs } = gang;
+      const { project, userId, priority, runsMs, isOnlyGuaranteed = false } = gang;
       held.push({
-        ...{ job, attempt: job, project, priority, isPreemptible: true, workers: ids },
+        ...{ job, attempt: job, project, userId, priority, isPreemptible: true, workers: ids },
+        staysGuaranteed: isOnlyGuaranteed,
         ...{ startedAt: from, committedAt: from, preemptedAt: [] },
         endsAt: runsMs === null ? null : from + runsMs,
       });

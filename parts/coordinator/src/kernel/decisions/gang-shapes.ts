@@ -22,8 +22,8 @@ const classes = new WeakMap<WaitingGang, string>();
 export function shareClassOf(gang: WaitingGang): string {
   const known = classes.get(gang);
   if (known !== undefined) return known;
-  const { project, priority, isFurther } = gang;
-  const found = JSON.stringify([project, priority, isFurther, shapeOf(gang)]);
+  const { project, priority, isFurther, isOnlyGuaranteed = false } = gang;
+  const found = JSON.stringify([project, priority, isFurther, isOnlyGuaranteed, shapeOf(gang)]);
   classes.set(gang, found);
   return found;
 }

@@ -17,6 +17,8 @@ export type WaitingGang = {
   project: string;
   /** Of its class: among gangs of one project the higher comes first, and may take the place of a lower one. */
   priority: number;
+  /** It makes way for nobody within a guarantee, and starts nowhere else. Absent: it borrows, and makes way. */
+  isOnlyGuaranteed?: boolean;
   /** How many workers it takes, of all its members together. */
   size: number;
   /** How many of them each member holds, of one model on one node. Absent: one. */
@@ -52,6 +54,7 @@ export type Vacancy = Omit<
   | "before"
   | "project"
   | "priority"
+  | "isOnlyGuaranteed"
   | "runsMs"
   | "waitingSince"
 > &
@@ -99,8 +102,13 @@ export type RunningGang = {
   job: string;
   attempt: string;
   project: string;
+  userId: string;
   priority: number;
-  /** False: nothing takes its place, as of one of several gangs of a job, or of one that ends already. */
+  /** Nothing takes its place while it is within a guarantee; those that are older are within it first. */
+  staysGuaranteed?: boolean;
+  /** By which it is taken back once it is beyond every guarantee. Absent: by its class. */
+  lentPriority?: number;
+  /** False: nothing takes its place, as of one that ends already. */
   isPreemptible: boolean;
   /** Ids of its workers. */
   workers: readonly string[];
@@ -112,3 +120,5 @@ export type RunningGang = {
   /** When it made way before. */
   preemptedAt: readonly number[];
 };
+/** A gang whose payload is stopped: whoever finds no free worker may have its workers, whatever shares say. */
+export type SleepingGang = Pick<RunningGang, "job" | "attempt" | "project" | "userId" | "workers">;

@@ -5,10 +5,13 @@
 import type { Chosen } from "./choose-workers.ts";
 import { compareIds } from "./compare-ids.ts";
 import { shapeOf, shareClassOf } from "./gang-shapes.ts";
+import { guaranteedGangs } from "./guaranteed-gangs.ts";
+import { PersonLedger, type PersonsBehind } from "./person-limits.ts";
 import type {
   PlacementNode,
   PlacementWorker,
   RunningGang,
+  SleepingGang,
   Vacancy,
   WaitingGang,
 } from "./placement-facts.ts";
@@ -29,6 +32,7 @@ import {
   type ReclaimReason,
 } from "./reclaim.ts";
 import { RESERVED_AFTER_MS, reserveFor } from "./reservation.ts";
+import { SleepingGangs } from "./sleeping-gangs.ts";
 import { type Amounts, amountsOf, type LimitOver, type Share, ShareLedger } from "./shares.ts";
 import { findWithinLimits } from "./within-limits.ts";
 import { workerCount } from "./worker-count.ts";
@@ -43,6 +47,8 @@ export type Snapshot = {
   sharing?: Sharing;
   /** Absent: nobody waited so long that workers are reserved, and no node is anybody's own. */
   backfill?: Pick<Sharing, "now" | "running">;
+  /** Absent: nobody sleeps. */
+  sleepers?: readonly SleepingGang[];
 };
 export type Sharing = {
   /** Of the clock that the running gangs' times are of, in milliseconds. */
@@ -52,7 +58,9 @@ export type Sharing = {
   used: ReadonlyMap<string, Amounts>;
   running: readonly RunningGang[];
   /** Those that were asked to go and hold workers still; absent: nobody is limited. */
-  leaving?: readonly Pick<RunningGang, "project" | "workers">[];
+  leaving?: readonly Pick<RunningGang, "project" | "userId" | "workers">[];
+  /** Absent: everybody is a person. */
+  persons?: PersonsBehind;
 };
 
 /** `workers` in the order of the gang, of one node or of several; `home` is one of theirs, and the hub's. */
@@ -62,7 +70,7 @@ export type Replacement = { job: string; member: string; workers: string[] };
 export type Preemption = {
   job: string;
   reason: ReclaimReason;
-  victims: { job: string; attempt: string }[];
+  victims: { job: string; attempt: string; isAsleep?: true }[];
   workers: string[];
 };
 export type Plan = {
@@ -139,6 +147,8 @@ class Cycle {
   readonly #backfill: Snapshot["backfill"];
   #hasReserved = false;
   readonly #ledger: ShareLedger;
+  readonly #persons: PersonLedger;
+  readonly #sleeping: SleepingGangs;
   /** Those that may be made to go, and nobody has asked to. */
   readonly #holders = new Set<Holder>();
   /** They make way in this plan. */
@@ -153,17 +163,25 @@ class Cycle {
   /** By job, what its project holds already for a gang that workers are kept for. */
   readonly #promised = new Map<string, Amounts>();
 
-  constructor(fleet: PlacementFleet, { gangs, workers, sharing, backfill }: Snapshot) {
+  constructor(
+    fleet: PlacementFleet,
+    { gangs, workers, sharing, backfill, sleepers = [] }: Snapshot,
+  ) {
+    this.#sleeping = new SleepingGangs(sleepers);
     this.#backfill = backfill;
     this.#fleet = fleet;
     this.#workers = new Map(workers.map((worker) => [worker.id, worker]));
     this.#sharing = sharing;
     this.#ledger = new ShareLedger(sharing?.shares ?? [], amountsOf(workers), sharing?.used);
-    for (const gang of sharing?.running ?? []) {
+    const { running = [], shares = [], persons } = sharing ?? {};
+    this.#persons = new PersonLedger(shares, persons);
+    const staying = guaranteedGangs(running, shares, this.#workers);
+    for (const gang of running) {
       const { project, priority, workers: ids } = gang;
+      this.#persons.hold(gang, ids.length);
       const amounts = amountsOf(ids.flatMap((id) => this.#workers.get(id) ?? []));
       this.#ledger.hold(project, amounts);
-      if (!mayGo(gang, sharing!.now)) continue;
+      if (staying.has(gang) || !mayGo(gang, sharing!.now)) continue;
       const models = Object.keys(amounts).toSorted((a, b) => (a < b ? -1 : 1));
       const key = JSON.stringify([project, models.map((model) => [model, amounts[model]])]);
       let row = this.#rows.get(key);
@@ -171,8 +189,11 @@ class Cycle {
       this.#holders.add({ gang, row });
       this.#lowest.set(project, Math.min(this.#lowest.get(project) ?? Infinity, priority));
     }
-    for (const { project, workers: ids } of sharing?.leaving ?? [])
-      this.#ledger.leave(project, amountsOf(ids.flatMap((id) => this.#workers.get(id) ?? [])));
+    for (const gang of sharing?.leaving ?? []) {
+      const held = gang.workers.flatMap((id) => this.#workers.get(id) ?? []);
+      this.#ledger.leave(gang.project, amountsOf(held));
+      this.#persons.hold(gang, held.length);
+    }
     this.#kept = Map.groupBy(workers, ({ keptFor }) => keptFor);
     for (const gang of gangs) this.#promise(gang);
   }
@@ -181,9 +202,22 @@ class Cycle {
   #promise(gang: WaitingGang): void {
     const kept = this.#kept.get(gang.job);
     if (kept === undefined || gang.isFurther) return;
-    const amounts = amountsOf(kept.filter(this.#fleet.servesOnceFree(gang)));
+    const coming = kept.filter(this.#fleet.servesOnceFree(gang));
+    const amounts = amountsOf(coming);
     this.#ledger.hold(gang.project, amounts);
+    this.#persons.hold(gang, coming.length);
     this.#promised.set(gang.job, amounts);
+  }
+
+  #release(gang: WaitingGang): void {
+    const promised = this.#promised.get(gang.job);
+    if (promised === undefined) return;
+    this.#promised.delete(gang.job);
+    this.#ledger.release(gang.project, promised);
+    this.#persons.release(
+      gang,
+      Object.values(promised).reduce((sum, count) => sum + count, 0),
+    );
   }
 
   /** @param which with all also those that need no turn, as others like them had theirs in vain */
@@ -208,19 +242,25 @@ class Cycle {
   /** Places the gang, or has others make way for it, or notes why it waits. */
   serve(gang: WaitingGang): void {
     if (this.#isOver(gang)) return;
-    const promised = this.#promised.get(gang.job);
-    if (promised !== undefined) this.#ledger.release(gang.project, promised);
-    this.#promised.delete(gang.job);
+    this.#release(gang);
+    const person = this.#persons.limitOver(gang, gang.size);
+    if (person !== null) {
+      const where = person.share === gang.project ? "the project" : "what stands above the project";
+      this.#why.set(gang, `its person may have at most ${workerCount(person.limit)} in ${where}`);
+      return;
+    }
     const hasKept = this.#kept.has(gang.job);
-    const { able, asked, chosen, amounts, over } = findWithinLimits(gang, {
+    const { able, asked, chosen, amounts, over, isUnsure } = findWithinLimits(gang, {
       ...{ fleet: this.#fleet, ledger: this.#ledger },
       find: (one) => this.#find(one, hasKept),
       demandOf: (one) => this.#demandOf(one),
     });
-    if (chosen !== null && over === null) this.#place(gang, chosen, amounts);
+    if (over === null && isUnsure)
+      this.#close(gang, "makes way for nobody, so it waits for what its project is guaranteed");
+    else if (chosen !== null && over === null) this.#place(gang, chosen, amounts);
     else if (
       this.#isComing(gang) ||
-      (over === null && this.#takeOwnNodes(able, asked)) ||
+      (over === null && (this.#takeOwnNodes(able, asked) || this.#takeAsleep(able, asked))) ||
       this.#reclaim(able, asked, amounts, over !== null)
     )
       this.#why.set(gang, "workers are taken back for it; who has them makes way");
@@ -237,6 +277,7 @@ class Cycle {
     this.#placed.add(gang);
     this.#fleet.take(gang, chosen);
     this.#ledger.hold(project, amounts);
+    this.#persons.hold(gang, chosen.workers.length);
     const { home, workers } = chosen;
     this.placements.push({ job, isFurther, home, workers: workers.map(({ id }) => id) });
   }
@@ -326,6 +367,31 @@ class Cycle {
       return false;
     this.#fleet.withhold(kept.map(({ id }) => id));
     this.#ledger.hold(gang.project, amountsOf(kept));
+    this.#persons.hold(gang, gang.size);
+    return true;
+  }
+
+  /** Takes workers of gangs that sleep, and of no others than it needs. */
+  #takeAsleep(gang: WaitingGang, within: WaitingGang): boolean {
+    if (gang.isFurther || !this.#sleeping.areThere) return false;
+    const { eligible, serves } = this.#fitting(gang, within);
+    const asleep = this.#sleeping.workers(this.#workers, serves);
+    if (asleep.length === 0) return false;
+    const chosen = this.#fleet.choose(within, [...eligible, ...asleep]);
+    if (chosen === null) return false;
+    const victims = this.#sleeping.take(chosen.workers);
+    const gone = new Set(victims.map(({ attempt }) => attempt));
+    for (const holder of this.#holders)
+      if (gone.has(holder.gang.attempt)) this.#holders.delete(holder);
+    for (const victim of victims) this.#letGo(victim);
+    const workers = chosen.workers.map(({ id }) => id);
+    this.#fleet.withhold(workers);
+    this.#ledger.hold(gang.project, amountsOf(chosen.workers));
+    this.#persons.hold(gang, workers.length);
+    this.preemptions.push({
+      ...{ job: gang.job, reason: "class", workers },
+      victims: victims.map(({ job, attempt }) => ({ job, attempt, isAsleep: true })),
+    });
     return true;
   }
 
@@ -411,11 +477,18 @@ class Cycle {
       ),
     ];
     return {
-      ...{ serves, withFreed },
+      ...{ eligible, serves, withFreed },
       mayFitWith: (victims: readonly RunningGang[]) => mayLieOn(asked, withFreed(victims)),
       fitsWith: (victims: readonly RunningGang[]) =>
         this.#fleet.choose(asked, withFreed(victims)) !== null,
     };
+  }
+
+  /** Those that were asked to go count against limits until they are gone. */
+  #letGo({ project, workers }: Pick<RunningGang, "project" | "workers">): void {
+    const amounts = amountsOf(workers.flatMap((id) => this.#workers.get(id) ?? []));
+    this.#ledger.release(project, amounts);
+    this.#ledger.leave(project, amounts);
   }
 
   #makeWay(gang: WaitingGang, asked: WaitingGang, { reason, victims }: Reclaim): boolean {
@@ -426,12 +499,9 @@ class Cycle {
     for (const victim of victims) this.#gone.add(victim);
     for (const holder of this.#holders)
       if (this.#gone.has(holder.gang)) this.#holders.delete(holder);
-    for (const { project, workers: held } of victims) {
-      const amounts = amountsOf(held.flatMap((id) => this.#workers.get(id) ?? []));
-      ledger.release(project, amounts);
-      ledger.leave(project, amounts);
-    }
+    for (const victim of victims) this.#letGo(victim);
     ledger.hold(gang.project, amountsOf(workers));
+    this.#persons.hold(gang, workers.length);
     this.preemptions.push({
       ...{ job: gang.job, reason, workers: ids },
       victims: victims.map(({ job, attempt }) => ({ job, attempt })),

@@ -165,6 +165,12 @@ export const REASONS = {
     message: "A job that was to succeed first did not.",
     hint: "See why that job ended. Submit it again, then this one after it.",
   },
+  idle: {
+    ends: "CANCELLED",
+    retry: "never",
+    message: "The job is interactive and used nothing for longer than its project allows.",
+    hint: "Submit it again when somebody sits in front of it, or without `interactive`.",
+  },
   expired: {
     ends: "EXPIRED",
     retry: "never",

@@ -40,7 +40,7 @@ export function chooseLower(
   const below = holders
     .map((holder) => holder.gang)
     .filter((one) => one.project === gang.project && one.priority < gang.priority)
-    .toSorted(compareVictims);
+    .toSorted((a, b) => compareVictims(a, b, ({ priority }) => priority));
   const victims = fewest(below, fitsWith);
   return victims === null ? null : { reason: "class", victims };
 }
@@ -121,7 +121,7 @@ function* borrowersAmong(
     const [one, other] = [a.gangs[a.next]!, b.gangs[b.next]!];
     if (one === first?.gang || other === first?.gang) return one === first?.gang;
     const difference =
-      one.priority - other.priority ||
+      lentPriorityOf(one) - lentPriorityOf(other) ||
       ledger.excess(b.project, b.amounts) - ledger.excess(a.project, a.amounts) ||
       compareVictims(one, other);
     return difference < 0;
@@ -160,10 +160,18 @@ function fewestOf(
   return fewest(seen, fitsWith);
 }
 
+function lentPriorityOf({ priority, lentPriority = priority }: RunningGang): number {
+  return lentPriority;
+}
+
 /** The lowest class first, then who loses least, then the newest. */
-export function compareVictims(a: RunningGang, b: RunningGang): number {
+export function compareVictims(
+  a: RunningGang,
+  b: RunningGang,
+  priorityOf: (gang: RunningGang) => number = lentPriorityOf,
+): number {
   return (
-    a.priority - b.priority ||
+    priorityOf(a) - priorityOf(b) ||
     b.committedAt - a.committedAt ||
     b.startedAt - a.startedAt ||
     (a.attempt < b.attempt ? -1 : 1)

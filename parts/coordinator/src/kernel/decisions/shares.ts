@@ -19,6 +19,12 @@ export type Share = {
   limit: Amounts;
   /** Over its guarantee, beside its peers. Above 0. */
   weight: number;
+  /** The most workers that one person may have below it at a time. @default null, any number */
+  personRunning?: number | null;
+  /** The most jobs of one person that may wait below it. @default null, any number */
+  personQueued?: number | null;
+  /** So long an interactive job below it may use nothing. @default null, an hour */
+  interactiveIdleMinutes?: number | null;
 };
 
 /** How a project stands with a gang added: whether that is lent to it, and its load on each level of the tree from the top. */
@@ -190,20 +196,25 @@ export class ShareLedger {
     );
   }
 
-  /** From the project up. A project of which nothing is set borrows by weight 1. */
   #path(project: string): readonly Share[] {
     const known = this.#paths.get(project);
     if (known !== undefined) return known;
-    const path: Share[] = [];
-    for (
-      let share: Share | undefined = this.#shares.get(project) ?? unset(project);
-      share !== undefined && !path.includes(share);
-      share = share.parent === null ? undefined : this.#shares.get(share.parent)
-    )
-      path.push(share);
+    const path = pathOf(this.#shares, project);
     this.#paths.set(project, path);
     return path;
   }
+}
+
+/** From the project up. A project of which nothing is set borrows by weight 1. */
+export function pathOf(shares: ReadonlyMap<string, Share>, project: string): Share[] {
+  const path: Share[] = [];
+  for (
+    let share: Share | undefined = shares.get(project) ?? unset(project);
+    share !== undefined && !path.includes(share);
+    share = share.parent === null ? undefined : shares.get(share.parent)
+  )
+    path.push(share);
+  return path;
 }
 
 /** The first share below which more is guaranteed than itself has, of a model that it is guaranteed at all; null where each has enough. */
@@ -223,8 +234,10 @@ export function overGuaranteed(
 }
 
 /** Whether anybody may hold no more than so much. */
-export function isLimited(shares: readonly Pick<Share, "limit">[]): boolean {
-  return shares.some(({ limit }) => Object.keys(limit).length > 0);
+export function isLimited(shares: readonly Pick<Share, "limit" | "personRunning">[]): boolean {
+  return shares.some(
+    ({ limit, personRunning }) => personRunning != null || Object.keys(limit).length > 0,
+  );
 }
 
 function unset(id: string): Share {

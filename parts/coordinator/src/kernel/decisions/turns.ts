@@ -1,5 +1,6 @@
 /** Whose turn it is to be placed. Pure, total and deterministic. */
 import type { WaitingGang } from "./placement-facts.ts";
+import { CLASS_PRIORITIES } from "./priorities.ts";
 import { type Amounts, compareStandings, type ShareLedger, type Standing } from "./shares.ts";
 
 /**
@@ -12,7 +13,11 @@ export function inOrderOfArrival(gangs: readonly WaitingGang[]): WaitingGang[] {
   const further = gangs
     .filter(({ isFurther }) => isFurther)
     .toSorted((a, b) => before(a) - before(b) || bySequence(a, b));
-  const queued = gangs.filter(({ isFurther }) => !isFurther).toSorted(bySequence);
+  // A scavenger takes what nobody else waits for, with shares and without.
+  const isLast = ({ priority }: WaitingGang) => priority === CLASS_PRIORITIES.scavenger;
+  const queued = gangs
+    .filter(({ isFurther }) => !isFurther)
+    .toSorted((a, b) => Number(isLast(a)) - Number(isLast(b)) || bySequence(a, b));
   const isFirst = (gang: WaitingGang) => gang.before === 0;
   const grown = further.filter((gang) => !isFirst(gang));
   if (grown.length === 0) return [...further, ...queued];

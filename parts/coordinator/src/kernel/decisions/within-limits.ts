@@ -10,6 +10,7 @@ import { type Amounts, amountsOf, type LimitOver, type ShareLedger } from "./sha
  * @property chosen null: nothing is free
  * @property amounts what it gets, or would be given first
  * @property over a limit that it would pass with each of its models
+ * @property isUnsure it makes way for nobody, and none of its models is guaranteed; where nobody is guaranteed anything nobody makes way either
  */
 type FoundWithin = {
   able: WaitingGang;
@@ -17,6 +18,7 @@ type FoundWithin = {
   chosen: Chosen | null;
   amounts: Amounts;
   over: LimitOver | null;
+  isUnsure: boolean;
 };
 
 /** What a gang gets at once. A model of which its project may hold no more is left alone where another serves it, too. */
@@ -38,15 +40,19 @@ export function findWithinLimits(
   let asked = able;
   let first: FoundWithin | null = null;
   for (;;) {
-    const found = find(asked);
+    const free = find(asked);
     // A node where it failed is left alone while another could take it, if only later.
-    const goesBack = asked !== able && found !== null && liesOn(found, fleet.avoidedBy(able));
-    const chosen = goesBack ? null : found;
+    const goesBack = asked !== able && free !== null && liesOn(free, fleet.avoidedBy(able));
+    const chosen = goesBack ? null : free;
     const amounts = chosen === null ? demandOf(asked) : amountsOf(chosen.workers);
     const over = ledger.limitOver(gang.project, amounts);
-    if (over === null) return { able, asked, chosen, amounts, over };
-    first ??= { able, asked, chosen, amounts, over };
-    const others = fleet.modelsFor(asked).filter((model) => model !== over.model);
+    const isUnsure =
+      gang.isOnlyGuaranteed === true && ledger.isSet && !ledger.isGuaranteed(gang.project, amounts);
+    const found = { able, asked, chosen, amounts, over, isUnsure };
+    if (over === null && !isUnsure) return found;
+    first ??= found;
+    const bound = over?.model ?? Object.keys(amounts)[0];
+    const others = fleet.modelsFor(asked).filter((model) => model !== bound);
     if (others.length === 0 || gang.selection.kind !== "auto") return first;
     asked = ofModels(gang, others);
   }

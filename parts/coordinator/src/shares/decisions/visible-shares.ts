@@ -1,9 +1,12 @@
 /** What somebody sees of all shares who sees some projects: these with all that stands above them, and of what is beside them the sum. Pure. */
-import type { ShareView } from "../../kernel/share-table.ts";
+import type { PersonLimits, ShareView } from "../../kernel/share-table.ts";
 import type { Amounts } from "../../kernel/decisions/shares.ts";
 
 /** All that is hidden below one parent. */
-export type OtherShares = Omit<ShareView, "id" | "kind" | "name" | "limit" | "weight"> & {
+export type OtherShares = Omit<
+  ShareView,
+  "id" | "kind" | "name" | "limit" | "weight" | keyof PersonLimits
+> & {
   parent: string;
 };
 

@@ -60,6 +60,8 @@ export function bodyOfVariant(task: StoredTask, root: string, changes: Changes):
     onlyMineWorkers: task.onlyMine,
     ...choicesOf(task, changes),
     ...timeLimitOf(task, changes),
+    ...said("class", changed(changes.class, task.jobClass ?? undefined)),
+    ...said("preemptible", changed(changes.preemptible, task.isPreemptible ?? undefined)),
   };
   if (task.kind === "command") return commandBody(task, root, changes, common);
   return {

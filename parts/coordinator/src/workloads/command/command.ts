@@ -31,6 +31,7 @@ export const command: Workload = {
   keepStart() {},
   jobClass: "train",
   hasSeveralGangs: false,
+  leastGangs: () => 1,
   furtherGangs: () => 0,
   outlivesAttempts: () => false,
   whyHeld: null,

@@ -91,6 +91,7 @@ export async function validateCommand(
     onlyMine: body.onlyMineWorkers ?? false,
     estimatedMemoryMb: body.estimatedMemoryMb ?? null,
     timeLimitMs: body.timeLimitMinutes === undefined ? null : body.timeLimitMinutes * 60_000,
+    ...{ jobClass: body.class ?? null, isPreemptible: body.preemptible ?? null },
     ...{ numRounds: null, firstRound: 0, minClients: 0, resumable: false },
     warnings: hasKeyInScript
       ? [`${file} holds a platform key: whoever reads the script can use it. Revoke it.`]

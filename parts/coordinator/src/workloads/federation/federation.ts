@@ -57,6 +57,7 @@ export const federation: Workload = {
   keepStart: (db, attempt, { nvflareJob }) => keepNvflareRun(db, attempt, nvflareJob),
   jobClass: "train",
   hasSeveralGangs: false,
+  leastGangs: () => 1,
   furtherGangs: () => 0,
   outlivesAttempts: () => false,
   whyHeld: null,

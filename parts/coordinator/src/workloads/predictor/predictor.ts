@@ -131,6 +131,8 @@ export const predictor: Workload = {
   // A replica is a gang of one member. The first is the deployment's start; from then on others are placed and ended one by one.
   jobClass: "inference",
   hasSeveralGangs: true,
+  // One that has none while nobody calls counts the first as its least while somebody does.
+  leastGangs: (job) => Math.max(1, deploymentOf(job).scaling.min),
   furtherGangs: ({ replicas_due }) => replicas_due,
   outlivesAttempts: ({ state }) => state === "RUNNING",
   whyHeld:

@@ -57,7 +57,14 @@ t.test("a hold comes and goes, and values of each person are opened", async (t) 
 });
 
 t.test("of a share only what differs is told", async (t) => {
-  const share = { guarantee: { h100: 4, cpu: 2 }, limit: {}, weight: 1 };
+  const share = {
+    guarantee: { h100: 4, cpu: 2 },
+    limit: {},
+    weight: 1,
+    personRunning: null,
+    personQueued: null,
+    interactiveIdleMinutes: null,
+  };
   const now = { ...NOW, name: "lung", share };
   const what = { kind: "share", share: "p_1", guarantee: { cpu: 2 }, weight: 1 } as const;
   t.same(changesOf(what, now), [

@@ -99,6 +99,34 @@ t.test("a replica whose node takes nothing new goes once another serves", async 
   t.equal(world.deployment.replicas.length, 1);
 });
 
+t.test("a replica whose worker is taken back goes at once, and no call with it", async (t) => {
+  const world = calmWorld({ min: 1, max: 1 });
+  world.arrive();
+  world.calm();
+  world.takeBack();
+  t.match(world.deployment, { replicas: [{ id: "r-0", state: "DRAINING", makesWay: true }] });
+  world.pass(60_000);
+  t.match(world.deployment.replicas[0], { state: "DRAINING" }, "a call is under way");
+  world.arrive();
+  world.finishAll();
+  world.pass(1_000);
+  t.match(world.deployment.replicas[0], { state: "STOPPING" }, "and opens for nobody again");
+  world.calm();
+  t.match(world.deployment, { state: "HOT", replicas: [{ id: "r-1", state: "READY" }] });
+  t.equal(world.ends.led, 2, "whoever waited is led to the next one");
+});
+
+t.test("a call that does not end keeps a worker for two minutes, and no longer", async (t) => {
+  const world = calmWorld({ min: 1, max: 1 });
+  world.arrive();
+  world.calm();
+  world.takeBack();
+  world.passInSilence(119_000);
+  t.match(world.deployment.replicas[0], { state: "DRAINING" }, "also while no gateway is heard");
+  world.passInSilence(1_000);
+  t.match(world.deployment.replicas[0], { state: "STOPPING" });
+});
+
 t.test("three failed wakes in ten minutes, and calls are refused until the next try", async (t) => {
   const world = calmWorld({ min: 1, max: 1 });
   for (let times = 0; times < 3; times++) {

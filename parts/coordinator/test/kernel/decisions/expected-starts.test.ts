@@ -24,7 +24,7 @@ const node: PlacementNode = {
   ...{ freePorts: 9, gatewayPorts: 9, capacityBytes: 16e9, agentProtocol: 1 },
 };
 const holds = (job: string, workers: number[], minutes: number | null): RunningGang => ({
-  ...{ job, attempt: `${job}-a1`, project: "p", priority: 50, isPreemptible: true },
+  ...{ job, attempt: `${job}-a1`, project: "p", priority: 50, isPreemptible: true, userId: "u" },
   ...{ workers: workers.map((n) => `a-${n}`), startedAt: 0, committedAt: 0, preemptedAt: [] },
   endsAt: minutes === null ? null : NOW + minutes * MINUTE,
 });

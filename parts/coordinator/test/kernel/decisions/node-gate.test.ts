@@ -48,7 +48,7 @@ const workersOf = (at: string, count: number, isFree = true): PlacementWorker[] 
   }));
 const running = (job: string, workers: string[], change: Partial<RunningGang> = {}) => ({
   ...{ job, attempt: `${job}-a1`, project: "p", priority: 50, isPreemptible: true, workers },
-  ...{ startedAt: NOW - HOUR, endsAt: null, committedAt: NOW - HOUR, preemptedAt: [] },
+  ...{ startedAt: NOW - HOUR, endsAt: null, committedAt: NOW - HOUR, preemptedAt: [], userId: "u" },
   ...change,
 });
 const whyOf = (found: ReturnType<typeof plan>, job: string) =>
@@ -173,7 +173,7 @@ t.test("nodes of one's own have a queue by class, and nobody else's place change
   const nodes = [node("a", gate(pool("own", { kind: "private" }))), node("b")];
   const workers = [...workersOf("a", 1), ...workersOf("b", 1)];
   const own = (id: string, priority: number) => gang(id, { project: "own", priority, pool: "own" });
-  const gangs = [gang("j1"), own("j2", 10), gang("j3", { priority: 125 }), own("j4", 50)];
+  const gangs = [gang("j1"), own("j2", 50), gang("j3", { priority: 125 }), own("j4", 100)];
   const found = plan({ gangs, nodes, workers });
   t.same(
     found.placements.map(({ job, home }) => [job, home]),

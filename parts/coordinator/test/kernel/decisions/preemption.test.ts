@@ -40,7 +40,7 @@ const runs = (
   change: Partial<RunningGang> = {},
 ): RunningGang => ({
   ...{ job, attempt: `${job}-a1`, project, priority: CLASS_PRIORITIES.train },
-  ...{ isPreemptible: true, workers: workers.map((n) => `a-${n}`) },
+  ...{ isPreemptible: true, userId: "u", workers: workers.map((n) => `a-${n}`) },
   ...{ startedAt: NOW - 60 * MINUTE, committedAt: NOW - 60 * MINUTE, preemptedAt: [] },
   endsAt: null,
   ...change,

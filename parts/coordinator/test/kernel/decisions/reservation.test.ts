@@ -22,7 +22,7 @@ const gang = (job: string, change: Partial<WaitingGang> = {}): WaitingGang => ({
 const long = { waitingSince: NOW - 15 * MINUTE };
 const runs = (minutes: number) => ({ runsMs: minutes * MINUTE });
 const holds = (job: string, workers: string[], minutes: number | null): RunningGang => ({
-  ...{ job, attempt: job, project: "p", priority: 50, isPreemptible: true, workers },
+  ...{ job, attempt: job, project: "p", priority: 50, isPreemptible: true, userId: "u", workers },
   ...{ startedAt: 0, committedAt: 0, preemptedAt: [] },
   endsAt: minutes === null ? null : NOW + minutes * MINUTE,
 });

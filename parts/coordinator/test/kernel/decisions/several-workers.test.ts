@@ -141,7 +141,7 @@ t.test(
     const busy = fleet({ a: [`-${H100}`, `-${H100}`], b: [`-${H100}`, `-${H100}`] });
     const holder = (job: string, workers: string[], endsAt: number) => ({
       ...{ job, attempt: `${job}-a1`, project: "q", priority: 50, isPreemptible: true, workers },
-      ...{ startedAt: 0, committedAt: 0, preemptedAt: [], endsAt },
+      ...{ startedAt: 0, committedAt: 0, preemptedAt: [], endsAt, userId: "u" },
     });
     const running = [holder("wide", ["b-0", "b-1"], 9e6), holder("small", ["a-0"], 8e6)];
     const shares: Share[] = [
@@ -171,6 +171,7 @@ t.test(
     const wide = {
       ...{ job: "wide", attempt: "wide-a1", project: "q", priority: 50, isPreemptible: true },
       ...{ workers: ["b-0", "b-1"], startedAt: 0, committedAt: 0, preemptedAt: [], endsAt: null },
+      userId: "u",
     };
     const shares: Share[] = [
       { id: "p", parent: null, guarantee: { [H100]: 2 }, limit: {}, weight: 1 },

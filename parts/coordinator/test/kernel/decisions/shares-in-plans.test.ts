@@ -42,7 +42,13 @@ const runs = (
   change: Partial<RunningGang> = {},
 ): RunningGang => ({
   ...{ job, attempt: `${job}-a1`, project, priority: CLASS_PRIORITIES.train, workers },
-  ...{ isPreemptible: true, startedAt: NOW - HOUR, committedAt: NOW - HOUR, preemptedAt: [] },
+  ...{
+    isPreemptible: true,
+    startedAt: NOW - HOUR,
+    committedAt: NOW - HOUR,
+    preemptedAt: [],
+    userId: "u",
+  },
   ...{ endsAt: null, ...change },
 });
 const planOf = (
@@ -150,7 +156,7 @@ t.test("who makes way counts against limits until it is gone", async (t) => {
   const asks = (leaving: string[]) =>
     planOf(workers, [gang("j9", "p")], {
       ...{ shares, running: [] },
-      leaving: leaving.length === 0 ? [] : [{ project: "p", workers: leaving }],
+      leaving: leaving.length === 0 ? [] : [{ project: "p", userId: "u", workers: leaving }],
     }).placements.length;
   t.equal(asks(["a1"]), 0);
   t.equal(asks([]), 1);

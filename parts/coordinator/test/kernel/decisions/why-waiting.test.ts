@@ -34,7 +34,15 @@ const worker = (id: string, model = "cpu", isFree = true): PlacementWorker => ({
   ...{ isHealthy: true, isFree },
 });
 const runs = (job: string, project: string, workers: string[]): RunningGang => ({
-  ...{ job, attempt: `${job}-a1`, project, priority: 50, isPreemptible: false, workers },
+  ...{
+    job,
+    attempt: `${job}-a1`,
+    project,
+    priority: 50,
+    isPreemptible: false,
+    userId: "u",
+    workers,
+  },
   ...{ startedAt: 1, endsAt: 9, committedAt: 1, preemptedAt: [] },
 });
 const share = (id: string, change: Partial<Share> = {}): Share => ({

@@ -356,9 +356,9 @@ class FleetHistory {
     const running = this.#attempts
       .filter(({ isLeaving }) => !isLeaving)
       .map(({ job, attempt, workers, startedAt }): RunningGang => {
-        const { project, priority, runsMs, preemptedAt } = this.#jobs.get(job)!;
+        const { project, userId, priority, runsMs, preemptedAt } = this.#jobs.get(job)!;
         return {
-          ...{ job, attempt, project, priority, preemptedAt, isPreemptible: true },
+          ...{ job, attempt, project, userId, priority, preemptedAt, isPreemptible: true },
           workers: workers.filter((worker) => worker !== ""),
           ...{ startedAt, committedAt: startedAt },
           endsAt: runsMs === null ? null : startedAt + runsMs,
@@ -393,7 +393,10 @@ class FleetHistory {
               ...{ now: this.#now, shares: this.#shares, used: new Map(), running },
               leaving: this.#attempts
                 .filter(({ isLeaving }) => isLeaving)
-                .map(({ job, workers }) => ({ project: this.#jobs.get(job)!.project, workers })),
+                .map(({ job, workers }) => {
+                  const { project, userId } = this.#jobs.get(job)!;
+                  return { project, userId, workers };
+                }),
             },
           }),
       ...(isLong ? { backfill: { now: this.#now, running } } : {}),

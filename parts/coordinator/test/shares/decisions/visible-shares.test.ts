@@ -9,7 +9,15 @@ const view = (
   cpu: number,
 ): ShareView => ({
   ...{ id, kind, parent, name: `the name ${id}`, guarantee: { cpu: 1 }, limit: { cpu: 9 } },
-  ...{ weight: 1, held: { cpu }, used: { cpu: 0.5 }, guaranteeUsed: { cpu: 1 } },
+  ...{
+    weight: 1,
+    personRunning: null,
+    personQueued: null,
+    interactiveIdleMinutes: null,
+    held: { cpu },
+    used: { cpu: 0.5 },
+    guaranteeUsed: { cpu: 1 },
+  },
   ...{ lent: {}, borrowed: { cpu: cpu - 1 }, queued: 1 },
 });
 const SHARES = [

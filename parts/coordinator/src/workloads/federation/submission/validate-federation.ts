@@ -115,6 +115,7 @@ export async function validateFederation(
     onlyMine: body.onlyMineWorkers ?? false,
     estimatedMemoryMb: body.estimatedMemoryMb ?? null,
     timeLimitMs: body.timeLimitMinutes === undefined ? null : body.timeLimitMinutes * 60_000,
+    ...{ jobClass: body.class ?? null, isPreemptible: body.preemptible ?? null },
     ...asKept(images),
     numRounds: facts.numRounds,
     minClients: facts.minClients,
