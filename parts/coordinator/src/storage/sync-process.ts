@@ -56,12 +56,12 @@ export class SyncProcess {
     const shell = spawn("sh", ["-c", LOOP, "sh", this.#folder], {
       stdio: ["pipe", "pipe", "ignore"],
     });
-    createInterface({ input: shell.stdout! }).on("line", (line) => {
+    createInterface({ input: shell.stdout }).on("line", (line) => {
       if (line === "done") this.#waiting?.resolve();
       else this.#waiting?.reject(new Error(`sync -f ${this.#folder}: ${line}`));
     });
     // What a write to a shell that is gone meets is told by its end.
-    shell.stdin!.on("error", () => {});
+    shell.stdin.on("error", () => {});
     shell.once("error", (error) => this.#drop(shell, error));
     shell.once("exit", () => this.#drop(shell, new ShellEnded()));
     return shell;
