@@ -11,7 +11,7 @@ import { wrapped } from "../wrapped.ts";
 import { findJob } from "./find-job.ts";
 import { HOLDER_HEAD, holderRows, placementFacts } from "./placement-facts.ts";
 import { readJobs } from "./read-jobs.ts";
-import { startWords } from "./start-words.ts";
+import { startErrorsWords, startWords } from "./start-words.ts";
 
 type Shell = {
   say: (text: string) => void;
@@ -45,7 +45,7 @@ export function addQueueCommand(program: Command, { say, table }: Shell): void {
       const project = await projectIdOf(settings, named);
       const { jobs } = await readJobs(settings, { state: "QUEUED,HELD", project }, MOST);
       const query = project === undefined ? {} : { project };
-      const { jobs: queued } = await getJson(settings, "/api/queue", { query });
+      const { jobs: queued, startErrors } = await getJson(settings, "/api/queue", { query });
       const starts = new Map(queued.map((job) => [job.id, job]));
       const waiting = inLine(jobs, (id) => starts.get(id)?.line ?? Infinity);
       if (json)
@@ -63,6 +63,8 @@ export function addQueueCommand(program: Command, { say, table }: Shell): void {
           ]),
         );
       if (waiting.length === 0) say("no job waits");
+      const trust = startErrorsWords(startErrors);
+      if (!json && trust !== null && waiting.length > 0) say(trust);
     });
 
   async function showOne(named: string, json: boolean): Promise<void> {

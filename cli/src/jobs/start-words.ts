@@ -1,5 +1,5 @@
 /** When a job is expected to start, as a shell says it. Pure. */
-import type { QueuedJob } from "@resontech/contracts/http-queue";
+import type { QueuedJob, StartErrorsReply } from "@resontech/contracts/http-queue";
 import { age } from "../age.ts";
 
 const NO_START: Record<NonNullable<QueuedJob["noStart"]>, string> = {
@@ -18,4 +18,16 @@ export function startWords(
       ? "now"
       : `in ${age(new Date(now).toISOString(), Date.parse(job.expectedStart))}`;
   return job?.noStart == null ? "" : NO_START[job.noStart];
+}
+
+/** How far one may trust such starts; null while too few jobs have started. */
+export function startErrorsWords(errors: StartErrorsReply | null): string | null {
+  if (errors === null) return null;
+  const { jobs, earlierSeconds, laterSeconds } = errors;
+  return `of the last ${jobs} jobs 8 in 10 started at most ${lasted(earlierSeconds)} before and ${lasted(laterSeconds)} after what was told`;
+}
+
+/** Never less than it was. */
+function lasted(seconds: number): string {
+  return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
 }

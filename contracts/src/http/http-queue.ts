@@ -62,11 +62,23 @@ export const WorkerHolderReply = Type.Object(
 );
 export type WorkerHolderReply = Static<typeof WorkerHolderReply>;
 
+const StartErrorsReply = Type.Object(
+  {
+    jobs: Type.Integer({ minimum: 1 }),
+    earlierSeconds: Type.Integer({ minimum: 0 }),
+    laterSeconds: Type.Integer({ minimum: 0 }),
+  },
+  closed,
+);
+export type StartErrorsReply = Static<typeof StartErrorsReply>;
+
 export const QueueReply = Type.Object(
   {
     jobs: Type.Array(QueuedJob),
     /** Who holds workers now, the oldest first. */
     holders: Type.Array(WorkerHolderReply),
+    /** How wrong such starts were before: of the newest jobs, eight of ten started no more than so many seconds before or after. Null while too few have started. */
+    startErrors: Nullable(StartErrorsReply),
   },
   closed,
 );

@@ -1,5 +1,5 @@
 /** When a job is expected to start, as pages say it. Pure. */
-import type { QueuedJob } from "@resontech/contracts/http-queue";
+import type { QueuedJob, StartErrorsReply } from "@resontech/contracts/http-queue";
 import { duration } from "./instants.ts";
 
 const NO_START: Record<NonNullable<QueuedJob["noStart"]>, string> = {
@@ -16,4 +16,11 @@ export function startSentence(
   if (expectedStart === null) return noStart === null ? "" : NO_START[noStart];
   const left = Date.parse(expectedStart) - now;
   return left <= 0 ? "Now" : `In ${duration(left)}`;
+}
+
+/** How far one may trust expected starts; null while too few jobs have started. */
+export function startErrorsSentence(errors: StartErrorsReply | null): string | null {
+  if (errors === null) return null;
+  const { jobs, earlierSeconds, laterSeconds } = errors;
+  return `Of the last ${jobs} jobs 8 in 10 started at most ${duration(earlierSeconds * 1_000)} before and ${duration(laterSeconds * 1_000)} after what was expected.`;
 }

@@ -6,6 +6,7 @@ import { PageHead } from "../../ui/page-head.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { HolderTable } from "./holder-table.tsx";
+import { startErrorsSentence } from "../../ui/start-sentence.ts";
 import { Calendar } from "./calendar.tsx";
 import { Pools } from "./pools.tsx";
 import { Shares } from "./shares.tsx";
@@ -40,11 +41,13 @@ function Line() {
   if (queue.isPending) return <Skeleton rows={4} />;
   if (queue.isError && queue.data === undefined)
     return <Failure error={queue.error} retry={() => void queue.refetch()} />;
-  const { jobs, holders } = queue.data;
+  const { jobs, holders, startErrors } = queue.data;
+  const trust = jobs.length === 0 ? null : startErrorsSentence(startErrors);
   return (
     <>
       <Panel title="Waiting">
         <WaitingJobs jobs={jobs} />
+        {trust === null ? null : <p>{trust}</p>}
       </Panel>
       <Panel title="Who holds workers now">
         {holders.length === 0 ? <p>Nobody holds a worker.</p> : <HolderTable holders={holders} />}

@@ -56,6 +56,7 @@ import { Kernel } from "../kernel/kernel.ts";
 import { Submissions } from "../kernel/submit.ts";
 import { Sweeper } from "../kernel/sweeper.ts";
 import { Reports } from "../kernel/take-reports.ts";
+import { ToldStarts } from "../kernel/told-starts.ts";
 import { Transitions } from "../kernel/transitions.ts";
 import type { Workloads } from "../kernel/workload.ts";
 import { WarningTable } from "../kernel/warning-table.ts";
@@ -197,7 +198,11 @@ export function buildKernel({
     workloads,
     snapshots,
     prospectReview: new ProspectReview(commit, tables, snapshots),
-    queue: new QueueViews(db, new PlacementOutlook(clock, snapshots, sharing), workloads),
+    queue: new QueueViews(
+      db,
+      new PlacementOutlook(clock, snapshots, sharing, new ToldStarts(db)),
+      workloads,
+    ),
     ...{ shares, recordPump, placements, submissions, fleetViews, toldUses, feed },
     ...{ pools, calendar, calendarWatch: new CalendarWatch(db, commit, tables, gates) },
     replicas: new Replicas(db, tables, transitions),

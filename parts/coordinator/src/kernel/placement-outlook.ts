@@ -5,7 +5,9 @@ import type { RunningGang } from "./decisions/placement-facts.ts";
 import { type Snapshot, turnsInSteps } from "./decisions/placement.ts";
 import type { PlacementSnapshots } from "./placement-snapshots.ts";
 import { runInSlices } from "./run-in-slices.ts";
+import type { StartErrors } from "./decisions/start-errors.ts";
 import type { SharingSnapshots } from "./sharing-snapshots.ts";
+import type { ToldStarts } from "./told-starts.ts";
 
 /** How long what was expected is told again: each look plans as often as jobs end. A look that took long is told longer. */
 const AGE_MS = 10_000;
@@ -21,6 +23,8 @@ export type Outlook = {
   /** Those that hold workers still, and were asked to go. */
   leaving: RunningGang[];
   starts: Map<string, ExpectedStart>;
+  /** How wrong such starts were before. */
+  errors: StartErrors | null;
   /** Jobs that wait, in the order of their turns. */
   turns: string[];
 };
@@ -30,6 +34,7 @@ export class PlacementOutlook {
   readonly #clock: Clock;
   readonly #snapshots: Pick<PlacementSnapshots, "read">;
   readonly #sharing: Pick<SharingSnapshots, "running" | "leaving">;
+  readonly #told: Pick<ToldStarts, "take" | "errors">;
   readonly #looks = new SharedRun<Outlook>();
   #last: Outlook | null = null;
   /** What the last look took. */
@@ -39,7 +44,9 @@ export class PlacementOutlook {
     clock: Clock,
     snapshots: Pick<PlacementSnapshots, "read">,
     sharing: Pick<SharingSnapshots, "running" | "leaving">,
+    told: Pick<ToldStarts, "take" | "errors">,
   ) {
+    this.#told = told;
     this.#clock = clock;
     this.#snapshots = snapshots;
     this.#sharing = sharing;
@@ -64,8 +71,10 @@ export class PlacementOutlook {
     const [running, leaving] = [this.#sharing.running(), this.#sharing.leaving()];
     const starts = await runInSlices(expectedStarts(snapshot, running, at));
     const turns = await runInSlices(turnsInSteps(snapshot));
+    this.#told.take(starts);
     this.#tookMs = this.#clock.monotonic() - from;
-    return (this.#last = { at, snapshot, running, leaving, starts, turns });
+    const { errors } = this.#told;
+    return (this.#last = { at, snapshot, running, leaving, starts, errors, turns });
   }
 }
 

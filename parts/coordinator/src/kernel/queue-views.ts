@@ -4,6 +4,7 @@ import type { ExpectedStart } from "./decisions/expected-starts.ts";
 import type { RunningGang } from "./decisions/placement-facts.ts";
 import { classOfPriority, type JobClass } from "./decisions/priorities.ts";
 import { type Amounts, amountsOf } from "./decisions/shares.ts";
+import type { StartErrors } from "./decisions/start-errors.ts";
 import { shownKind } from "./decisions/stored-kind.ts";
 import { type PlacedWorker, whyHere } from "./decisions/why-here.ts";
 import { type WhyWaiting, whyWaiting } from "./decisions/why-waiting.ts";
@@ -98,6 +99,11 @@ export class QueueViews {
     }));
     const at = ({ isHeld, start }: QueuedJobView) => (isHeld ? Infinity : (start?.at ?? 8.64e15));
     return views.toSorted((a, b) => (at(a) < at(b) ? -1 : at(a) > at(b) ? 1 : 0));
+  }
+
+  /** How wrong expected starts were before; null while too few jobs have started. */
+  async startErrors(): Promise<StartErrors | null> {
+    return (await this.#outlook.read()).errors;
   }
 
   /** When a job that waits is expected to start; null where nobody knows. */

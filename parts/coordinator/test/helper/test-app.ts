@@ -188,6 +188,7 @@ export async function makeTestApp(
     queue: {
       of: async () => [],
       holders: async () => [],
+      startErrors: async () => null,
       waits: async () => null,
       placed: () => null,
       startOf: async () => null,

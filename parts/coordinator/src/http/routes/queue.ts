@@ -5,6 +5,7 @@ import {
   JobPlacementReply,
   QueueQuery,
   QueueReply,
+  type StartErrorsReply,
   type WorkerHolderReply,
 } from "@resontech/contracts/http-queue";
 import type { FastifyRequest } from "fastify";
@@ -14,6 +15,7 @@ import type { ReadHandle } from "../../db/open-database.ts";
 import { isInFilter, type RowFilter } from "../../db/row-filter.ts";
 import { projectName } from "../../identity/project-store.ts";
 import type { ExpectedStart } from "../../kernel/decisions/expected-starts.ts";
+import type { StartErrors } from "../../kernel/decisions/start-errors.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type {
   QueuedJobView,
@@ -29,7 +31,7 @@ import { responses } from "../responses.ts";
 
 export type QueueRoutesDeps = {
   read: ReadHandle;
-  queue: Pick<QueueViews, "of" | "holders" | "waits" | "placed">;
+  queue: Pick<QueueViews, "of" | "holders" | "startErrors" | "waits" | "placed">;
   kernel: Pick<Kernel, "job">;
   shares: Pick<ShareTable, "find">;
 };
@@ -64,6 +66,7 @@ export const queueRoutes: FastifyPluginAsyncTypebox<QueueRoutesDeps> = async (
           queuedJob(job, job.isHeld ? null : at + 1, isInFilter(named, job)),
         ),
         holders: (await queue.holders()).map((one) => holderReply(one, seen)),
+        startErrors: startErrorsReply(await queue.startErrors()),
       };
     },
   );
@@ -112,6 +115,14 @@ export const queueRoutes: FastifyPluginAsyncTypebox<QueueRoutesDeps> = async (
     };
   }
 };
+
+/** In whole seconds, and no less than it was. */
+function startErrorsReply(errors: StartErrors | null): StartErrorsReply | null {
+  if (errors === null) return null;
+  const { jobs, earlierMs, laterMs } = errors;
+  const seconds = (ms: number) => Math.ceil(ms / 1_000);
+  return { jobs, earlierSeconds: seconds(earlierMs), laterSeconds: seconds(laterMs) };
+}
 
 type SeenProject = (id: string) => { id: string; name: string } | null;
 
