@@ -10,6 +10,7 @@ import type {
   Vacancy,
   WaitingGang,
 } from "../../../src/kernel/decisions/placement-facts.ts";
+import type { NodeGate, NodePool } from "../../../src/kernel/decisions/gate-facts.ts";
 import type { Plan, Snapshot } from "../../../src/kernel/decisions/placement.ts";
 import { CLASS_PRIORITIES } from "../../../src/kernel/decisions/priorities.ts";
 import type { Amounts, Share } from "../../../src/kernel/decisions/shares.ts";
@@ -75,6 +76,7 @@ class FleetHistory {
   readonly #waiting = new Set<string>();
   #attempts: Attempt[] = [];
   readonly #kept = new Map<string, { job: string; until: number }>();
+  readonly #gates = new Map<string, Omit<NodeGate, "key" | "at">>();
   #count = 0;
   #event = "the beginning";
 
@@ -103,7 +105,37 @@ class FleetHistory {
       }));
     });
     if (this.#chance(0.7)) this.#setShares();
+    if (this.#chance(0.3)) this.#close();
     this.#settleNow();
+  }
+
+  /** Nodes get a pool, or something in their calendar. */
+  #close(): void {
+    this.#event = "nodes are given away";
+    const pool: NodePool | null = this.#chance(0.5)
+      ? {
+          ...{ id: "pool", name: "pool", kind: "managed", project: this.#pick(PROJECTS) },
+          ...{ lends: this.#chance(0.6), mostRunMs: null, classes: null },
+        }
+      : null;
+    const from = this.#now + (this.#below(60) - 20) * MINUTE;
+    const closure = {
+      project: this.#chance(0.5) ? null : this.#pick(PROJECTS),
+      ...{ from, until: from + (5 + this.#below(90)) * MINUTE },
+    };
+    const closures = pool === null || this.#chance(0.5) ? [closure] : [];
+    for (const { id } of this.#nodes)
+      if (this.#chance(0.5)) this.#gates.set(id, { pool, closures });
+      else this.#gates.delete(id);
+  }
+
+  #gateOf(node: string): Pick<PlacementNode, "gate"> {
+    const gate = this.#gates.get(node);
+    if (gate === undefined) return {};
+    const closures = gate.closures.filter(({ until }) => until > this.#now);
+    return {
+      gate: { ...gate, closures, key: JSON.stringify([gate.pool, closures]), at: this.#now },
+    };
   }
 
   next(): void {
@@ -113,7 +145,8 @@ class FleetHistory {
     else if (at < 0.85) this.#flip();
     else if (at < 0.9) this.#lose();
     else if (at < 0.94) this.#fail();
-    else if (at < 0.97) this.#cancel();
+    else if (at < 0.96) this.#cancel();
+    else if (at < 0.975) this.#close();
     else this.#setShares();
     this.#settleNow();
   }
@@ -122,6 +155,7 @@ class FleetHistory {
   settle(): void {
     this.#event = "all was mended";
     this.#nodes = this.#nodes.map((node) => ({ ...node, isReady: true, isCordoned: false }));
+    for (const [node, { pool }] of this.#gates) this.#gates.set(node, { pool, closures: [] });
     this.#workers = this.#workers.map((worker) => ({ ...worker, isHealthy: true }));
     this.#settleNow();
     const snapshot = this.#snapshot();
@@ -164,6 +198,7 @@ class FleetHistory {
             : { kind: "pinned", workerIds: [pinned] },
         estimatedMemoryMb: this.#chance(0.2) ? 40_000 : null,
         ...{ images: null, agentProtocol: this.#chance(0.1) ? 7 : 3 },
+        ...(this.#chance(0.1) ? { isOnlyGuaranteed: true } : {}),
         isReached: !isSpread && this.#chance(0.1),
         runsMs: this.#chance(0.6) ? (minutes + this.#below(10)) * MINUTE : null,
         ...{ waitingSince: this.#now, minutes, preemptedAt: [] },
@@ -266,6 +301,7 @@ class FleetHistory {
           ...{ id, parent: this.#chance(0.5) ? "team" : null, guarantee },
           limit: this.#chance(0.2) ? above(guarantee) : {},
           weight: this.#pick([1, 1, 2]),
+          ...(this.#chance(0.15) ? { personRunning: 1 + this.#below(6) } : {}),
         };
       }),
     ];
@@ -378,7 +414,7 @@ class FleetHistory {
     return {
       ...{ gangs, vacancies: this.#vacancies() },
       nodes: this.#nodes.map((node) => ({
-        ...node,
+        ...{ ...node, ...this.#gateOf(node.id) },
         freePorts: Math.max(0, node.freePorts - (ports.get(node.id) ?? 0)),
         gatewayPorts: Math.max(0, node.gatewayPorts - (ports.get(node.id) ?? 0)),
       })),
@@ -399,7 +435,7 @@ class FleetHistory {
                 }),
             },
           }),
-      ...(isLong ? { backfill: { now: this.#now, running } } : {}),
+      ...(isLong || this.#gates.size > 0 ? { backfill: { now: this.#now, running } } : {}),
     };
   }
 

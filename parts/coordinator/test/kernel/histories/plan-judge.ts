@@ -11,7 +11,8 @@ import type {
 import type { Plan, Snapshot } from "../../../src/kernel/decisions/placement.ts";
 import type { Amounts, Share } from "../../../src/kernel/decisions/shares.ts";
 
-const SIX_HOURS = 6 * 3_600_000;
+const HOUR = 3_600_000;
+const SIX_HOURS = 6 * HOUR;
 const MIB = 1024 ** 2;
 
 /** @returns what is wrong with the plan, in words; nothing where all of it may be done */
@@ -32,23 +33,35 @@ export function faultsOfRest(snapshot: Snapshot, { waiting }: Plan): string[] {
   const faults: string[] = [];
   const shares = new PlainShares(snapshot);
   holdKept(shares, snapshot.workers, comingOf(waiting), 1);
+  const persons = new PlainPersons(snapshot, comingOf(waiting));
   for (const { gang } of waiting) {
     const serving = snapshot.workers.filter((worker) => mayEverServe(snapshot, gang, worker));
     const free = serving.filter((worker) => isFreeFor(worker, gang.job));
     const models = [...new Set(serving.map(({ model }) => model))];
     if (models.length !== 1) continue;
     const amounts = { [models[0]!]: gang.size };
+    if (persons.isOverLimit(gang)) continue;
     const isOver = shares.isOverLimit(gang.project, amounts);
-    if (!isOver && fits(snapshot, gang, free))
+    const isBound =
+      gang.isOnlyGuaranteed === true &&
+      sharing !== undefined &&
+      !shares.isGuaranteed(gang.project, amounts);
+    if (!isOver && !isBound && fits(snapshot, gang, free))
       faults.push(`${gang.job} waits, and its workers are free`);
     const isKeptFor = serving.some(({ keptFor }) => keptFor === gang.job);
-    if (sharing === undefined || isKeptFor || gang.isFurther) continue;
-    for (const victim of sharing.running) {
-      if (!mayMakeWay(victim, sharing.now)) continue;
+    if (isKeptFor || gang.isFurther || isOver) continue;
+    const isUnsure = gang.isOnlyGuaranteed === true && !shares.isGuaranteed(gang.project, amounts);
+    if (sharing !== undefined && isUnsure) continue;
+    for (const victim of sharing?.running ?? snapshot.backfill?.running ?? []) {
+      const isGuest = victim.isPreemptible && isGuestOf(gang.project, victim, snapshot);
+      if (!isGuest && (sharing === undefined || !mayMakeWay(victim, sharing.now))) continue;
       const freed = serving.filter(
         ({ id, keptFor = null }) => victim.workers.includes(id) && keptFor === null,
       );
       if (freed.length === 0 || !fits(snapshot, gang, [...new Set([...free, ...freed])])) continue;
+      if (isGuest && victim.project !== gang.project)
+        faults.push(`${gang.job} waits for its own nodes, which ${victim.job} has`);
+      if (sharing === undefined) continue;
       const isEntitled =
         !isOver &&
         victim.project !== gang.project &&
@@ -69,8 +82,18 @@ export function couldStart(snapshot: Snapshot, gang: WaitingGang): boolean {
   const nothing = { ...snapshot, sharing: undefined };
   const shares = new PlainShares(nothing, snapshot.sharing?.shares);
   const models = [...new Set(serving.map(({ model }) => model))];
+  const alone = new PlainPersons(
+    { ...snapshot, sharing: snapshot.sharing && { ...snapshot.sharing, running: [], leaving: [] } },
+    [],
+  );
+  if (alone.isOverLimit(gang)) return false;
   // Of several models any may be over a limit; one that is over none is enough.
   return models.some((model) => {
+    const isSure =
+      gang.isOnlyGuaranteed !== true ||
+      snapshot.sharing === undefined ||
+      shares.isGuaranteed(gang.project, { [model]: gang.size });
+    if (!isSure) return false;
     const ofModel = serving.filter((worker) => worker.model === model);
     return (
       fits(snapshot, gang, ofModel) && !shares.isOverLimit(gang.project, { [model]: gang.size })
@@ -157,7 +180,7 @@ function faultsOfLimits(snapshot: Snapshot, plan: Plan): string[] {
 function faultsOfVictims(snapshot: Snapshot, plan: Plan): string[] {
   const { preemptions, placements } = plan;
   const { sharing, workers, gangs } = snapshot;
-  if (preemptions.length > 0 && sharing === undefined) return ["preempts without shares"];
+  const running = sharing?.running ?? snapshot.backfill?.running ?? [];
   const faults: string[] = [];
   const gone = new Set<string>();
   const given = new Set(placements.flatMap(({ workers: ids }) => ids));
@@ -175,15 +198,25 @@ function faultsOfVictims(snapshot: Snapshot, plan: Plan): string[] {
       continue;
     }
     const freed = new Set<string>();
+    let isOwners = false;
     for (const { job: victimJob, attempt } of victims) {
-      const victim = sharing!.running.find((one) => one.attempt === attempt);
+      const victim = running.find((one) => one.attempt === attempt);
       if (victim === undefined || gone.has(attempt)) {
         faults.push(`${victimJob} makes way twice, or does not run`);
         continue;
       }
       gone.add(attempt);
       for (const id of victim.workers) freed.add(id);
-      if (!mayMakeWay(victim, sharing!.now)) faults.push(`${victimJob} may not be made to go`);
+      if (isGuestOf(gang.project, victim, snapshot)) {
+        if (!victim.isPreemptible) faults.push(`${victimJob} may never be made to go`);
+        isOwners = true;
+        continue;
+      }
+      if (sharing === undefined) {
+        faults.push(`${victimJob} makes way, and nobody is guaranteed anything`);
+        continue;
+      }
+      if (!mayMakeWay(victim, sharing.now)) faults.push(`${victimJob} may not be made to go`);
       const isPeer = victim.project === gang.project;
       if (reason === "class" && !(isPeer && victim.priority < gang.priority))
         faults.push(`${victimJob} goes for a class that is not above it`);
@@ -203,19 +236,23 @@ function faultsOfVictims(snapshot: Snapshot, plan: Plan): string[] {
         victims.flatMap((other) =>
           other.attempt === attempt
             ? []
-            : (sharing!.running.find((one) => one.attempt === other.attempt)?.workers ?? []),
+            : (running.find((one) => one.attempt === other.attempt)?.workers ?? []),
         ),
       );
       return ids.some((id) => !rest.has(id));
     });
     if (victims.length === 0 || needed.length === 0) faults.push(`${job}: nobody had to make way`);
-    if (reason === "guarantee" && !shares.isGuaranteed(gang.project, shares.amountsOf(ids)))
+    if (
+      reason === "guarantee" &&
+      !isOwners &&
+      !shares.isGuaranteed(gang.project, shares.amountsOf(ids))
+    )
       faults.push(`${job}: others make way for more than it is guaranteed`);
     for (const { attempt } of victims) {
-      const victim = sharing!.running.find((one) => one.attempt === attempt);
+      const victim = running.find((one) => one.attempt === attempt);
       if (victim === undefined) continue;
       const amounts = shares.amountsOf(victim.workers);
-      if (reason === "guarantee" && !most.borrows(victim.project, amounts))
+      if (reason === "guarantee" && !isOwners && !most.borrows(victim.project, amounts))
         faults.push(`${victim.job} goes, and was lent nothing`);
       for (const one of [shares, most]) one.hold(victim.project, victim.workers, -1);
     }
@@ -252,7 +289,7 @@ type AnyGang = Pick<
   WaitingGang,
   "selection" | "onlyMine" | "userId" | "estimatedMemoryMb" | "agentProtocol"
 > &
-  Partial<Pick<WaitingGang, "size">>;
+  Partial<Pick<WaitingGang, "project" | "runsMs" | "before">>;
 type Fleet = { nodes: readonly PlacementNode[]; workers: readonly PlacementWorker[] };
 
 function serves({ nodes }: Fleet, gang: AnyGang, worker: PlacementWorker): boolean {
@@ -262,9 +299,39 @@ function serves({ nodes }: Fleet, gang: AnyGang, worker: PlacementWorker): boole
   if (gang.onlyMine && node.ownerId !== null && node.ownerId !== gang.userId) return false;
   if (gang.estimatedMemoryMb !== null && worker.memoryBytes < gang.estimatedMemoryMb * MIB)
     return false;
+  if (!isLetIn(node, gang)) return false;
   const { selection } = gang;
   if (selection.kind === "pinned") return selection.workerIds.includes(worker.id);
   return selection.gpuModels === null || selection.gpuModels.includes(worker.model);
+}
+
+/** By the node's pool and calendar: an hour before something a gang without a run time stays out, and starting takes five minutes. */
+function isLetIn({ gate }: PlacementNode, { project, runsMs = null, before }: AnyGang): boolean {
+  if (gate === undefined) return true;
+  const { at, pool, closures } = gate;
+  if (pool !== null && pool.project !== null && pool.project !== project)
+    if (!pool.lends || before !== undefined) return false;
+  const until = at + (runsMs === null ? HOUR : runsMs + HOUR / 12);
+  return closures.every(
+    (closure) =>
+      closure.until <= at ||
+      closure.from >= until ||
+      (closure.project !== null && closure.project === project),
+  );
+}
+
+/** Whose a node is at the moment: by its calendar, else by its pool. */
+function ownerOf({ gate }: PlacementNode): string | null {
+  if (gate === undefined) return null;
+  const now = gate.closures.filter(({ from, until }) => from <= gate.at && gate.at < until);
+  if (now.some(({ project }) => project === null)) return null;
+  return now[0]?.project ?? gate.pool?.project ?? null;
+}
+
+/** It holds workers of a node that is another project's: that one gets these back whenever it asks. */
+function isGuestOf(project: string, { workers: ids }: RunningGang, { nodes, workers }: Fleet) {
+  const on = new Set(workers.filter(({ id }) => ids.includes(id)).map(({ node }) => node));
+  return nodes.some((node) => on.has(node.id) && ownerOf(node) === project);
 }
 
 /** It serves the gang, and lies on no node that the gang would rather avoid. */
@@ -300,6 +367,37 @@ function fits({ nodes }: Fleet, gang: WaitingGang, workers: readonly PlacementWo
 
 function mayMakeWay({ isPreemptible, preemptedAt }: RunningGang, now: number): boolean {
   return isPreemptible && preemptedAt.filter((at) => now - at < SIX_HOURS).length < 2;
+}
+
+/** How many workers each person has below a share that limits it. */
+class PlainPersons {
+  readonly #shares: readonly Share[];
+  readonly #holders: readonly { project: string; userId: string; workers: number }[];
+
+  constructor({ sharing }: Snapshot, coming: readonly WaitingGang[]) {
+    this.#shares = sharing?.shares ?? [];
+    this.#holders = [
+      ...[...(sharing?.running ?? []), ...(sharing?.leaving ?? [])].map((one) => ({
+        ...{ project: one.project, userId: one.userId, workers: one.workers.length },
+      })),
+      ...coming.map(({ project, userId, size }) => ({ project, userId, workers: size })),
+    ];
+  }
+
+  isOverLimit({ project, userId, size }: WaitingGang, added = 0): boolean {
+    return this.#shares.some(({ id, personRunning }) => {
+      if (personRunning == null || !this.#isBelow(project, id)) return false;
+      const held = this.#holders
+        .filter((one) => one.userId === userId && this.#isBelow(one.project, id))
+        .reduce((sum, { workers }) => sum + workers, 0);
+      return held + added + size > personRunning;
+    });
+  }
+
+  #isBelow(project: string, share: string): boolean {
+    const parent = this.#shares.find(({ id }) => id === project)?.parent ?? null;
+    return project === share || parent === share;
+  }
 }
 
 /** Who holds how much on each level, by sums alone. */
