@@ -153,7 +153,7 @@ t.test("a lead takes a researcher in; outputs leave when an officer has approved
   await rosa.open("/submit");
   const { page } = rosa;
   await page.getByLabel("Folder").setInputFiles(folder);
-  await page.getByLabel("Project").selectOption({ label: "mammography" });
+  await page.getByRole("combobox", { name: /^Project/ }).selectOption({ label: "mammography" });
   await rosa.press("Upload and submit");
   await page
     .getByText("It finished, and its results are stored.")

@@ -104,7 +104,7 @@ async function openParts(
     new S3Transport({ endpoint, region, ca: readText(caFile), credentials: secrets.s3Admin }),
   );
   const store = new S3ObjectStore(transport);
-  const volume = new VolumeSync(volumePath);
+  const volume = stack.use(new VolumeSync(volumePath));
   const now = () => Date.now();
   const passwords = new RegistryPasswords(now);
   let front: FrontServer | null = null;

@@ -12,7 +12,7 @@ const LOOP =
  * `sync -f` of one folder, again and again, by a shell that is started once. To start a process from this one holds its main thread for some ten
  * milliseconds, since all of its memory is mapped anew, and each submission syncs.
  */
-export class SyncProcess {
+export class SyncProcess implements AsyncDisposable {
   readonly #folder: string;
   #shell: ChildProcess | null = null;
   #waiting: PromiseWithResolvers<void> | null = null;
@@ -50,6 +50,16 @@ export class SyncProcess {
       this.#waiting = null;
       hold(shell, false);
     }
+  }
+
+  /** Without its shell; another sync would start one. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const shell = this.#shell;
+    if (shell === null) return;
+    const ended = new Promise((resolve) => shell.once("exit", resolve));
+    shell.ref();
+    this.#drop(shell, new Error(`sync -f ${this.#folder}: its process stops`));
+    await ended;
   }
 
   #start(): ChildProcess {

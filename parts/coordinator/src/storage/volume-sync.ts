@@ -7,21 +7,26 @@
  */
 import { SyncProcess } from "./sync-process.ts";
 
-export class VolumeSync {
+export class VolumeSync implements AsyncDisposable {
+  readonly #process: SyncProcess;
   readonly #sync: () => Promise<unknown>;
   #running: Promise<unknown> | null = null;
   #next: Promise<void> | null = null;
 
   /** @param sync replaces `sync -f volumePath` in tests of the grouping. */
   constructor(volumePath: string, sync?: () => Promise<unknown>) {
-    const process = new SyncProcess(volumePath);
-    this.#sync = sync ?? (() => process.sync());
+    this.#process = new SyncProcess(volumePath);
+    this.#sync = sync ?? (() => this.#process.sync());
   }
 
   /** Resolves when everything written before the call is on the disk; rejects when the disk refused. */
   durable(): Promise<void> {
     this.#next ??= this.#after(this.#running);
     return this.#next;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#process[Symbol.asyncDispose]();
   }
 
   async #after(previous: Promise<unknown> | null): Promise<void> {

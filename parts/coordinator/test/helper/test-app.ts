@@ -159,6 +159,7 @@ export async function makeTestApp(
     ...{ read, commit, record: audit.record, store: engine.store },
     onError: (error) => logLines.push(String(error)),
   });
+  const volume = new VolumeSync(engine.volumePath);
   const app = await buildApp({
     gate: audit.gate,
     record: audit.record,
@@ -166,7 +167,7 @@ export async function makeTestApp(
     read: database.read,
     now,
     store: engine.store,
-    volume: new VolumeSync(engine.volumePath),
+    volume,
     bucketKeys,
     ...{ s3: { endpoint, region }, logSearches },
     ...{ kernel, feed, publicUrl: "https://localhost" },
@@ -252,6 +253,7 @@ export async function makeTestApp(
     },
     async close() {
       await app.close();
+      await volume[Symbol.asyncDispose]();
       await modelDigests[Symbol.asyncDispose]();
       await logSearches[Symbol.asyncDispose]();
       commit.close();

@@ -36,7 +36,7 @@ export class CoreFixture {
   readonly s3: S3Engine;
   readonly errors: string[] = [];
   readonly clockSteps: number[] = [];
-  readonly volume: { durable: () => Promise<void> };
+  readonly volume: VolumeSync;
   /** How far the wall clock was set. */
   wallStepMs = 0;
   passwords = new RegistryPasswords(() => Date.now());
@@ -113,6 +113,7 @@ export class CoreFixture {
     await this.core[Symbol.asyncDispose]();
     await this.nats[Symbol.asyncDispose]();
     await this.auditd[Symbol.asyncDispose]();
+    await this.volume[Symbol.asyncDispose]();
     await this.s3.close();
     rmSync(this.dir, { recursive: true, force: true });
   }

@@ -34,8 +34,10 @@ t.test("a refused sync fails those who waited for it and nobody after them", asy
 });
 
 t.test("a real file system is synced", async (t) => {
-  await t.resolves(new VolumeSync(t.testdir()).durable());
-  await t.rejects(new VolumeSync("/nowhere/at/all").durable());
+  await using volume = new VolumeSync(t.testdir());
+  await t.resolves(volume.durable());
+  await using missing = new VolumeSync("/nowhere/at/all");
+  await t.rejects(missing.durable());
 });
 
 t.test("syncs go by one shell, and a killed one has a successor", async (t) => {
@@ -62,6 +64,8 @@ t.test("syncs go by one shell, and a killed one has a successor", async (t) => {
   await one.sync();
   t.equal(shells().length, 1);
   t.not(shells()[0], shell);
+  await one[Symbol.asyncDispose]();
+  t.same(shells(), [], "nothing is left of it");
 });
 
 t.test("a program ends although its shell is there", async (t) => {
