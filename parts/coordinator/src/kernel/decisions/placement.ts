@@ -202,6 +202,8 @@ class Cycle {
   #promise(gang: WaitingGang): void {
     const kept = this.#kept.get(gang.job);
     if (kept === undefined || gang.isFurther) return;
+    // Limits may be others by now: what it will not get is nobody's yet.
+    if (this.#persons.limitOver(gang, gang.size) !== null) return;
     const coming = kept.filter(this.#fleet.servesOnceFree(gang));
     const amounts = amountsOf(coming);
     this.#ledger.hold(gang.project, amounts);

@@ -53,14 +53,16 @@ export function faultsOfRest(snapshot: Snapshot, { waiting }: Plan): string[] {
     const isUnsure = gang.isOnlyGuaranteed === true && !shares.isGuaranteed(gang.project, amounts);
     if (sharing !== undefined && isUnsure) continue;
     for (const victim of sharing?.running ?? snapshot.backfill?.running ?? []) {
-      const isGuest = victim.isPreemptible && isGuestOf(gang.project, victim, snapshot);
+      const isGuest =
+        victim.isPreemptible &&
+        victim.project !== gang.project &&
+        isGuestOf(gang.project, victim, snapshot);
       if (!isGuest && (sharing === undefined || !mayMakeWay(victim, sharing.now))) continue;
       const freed = serving.filter(
         ({ id, keptFor = null }) => victim.workers.includes(id) && keptFor === null,
       );
       if (freed.length === 0 || !fits(snapshot, gang, [...new Set([...free, ...freed])])) continue;
-      if (isGuest && victim.project !== gang.project)
-        faults.push(`${gang.job} waits for its own nodes, which ${victim.job} has`);
+      if (isGuest) faults.push(`${gang.job} waits for its own nodes, which ${victim.job} has`);
       if (sharing === undefined) continue;
       const isEntitled =
         !isOver &&
@@ -207,7 +209,7 @@ function faultsOfVictims(snapshot: Snapshot, plan: Plan): string[] {
       }
       gone.add(attempt);
       for (const id of victim.workers) freed.add(id);
-      if (isGuestOf(gang.project, victim, snapshot)) {
+      if (victim.project !== gang.project && isGuestOf(gang.project, victim, snapshot)) {
         if (!victim.isPreemptible) faults.push(`${victimJob} may never be made to go`);
         isOwners = true;
         continue;
