@@ -41,6 +41,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
         for (const [name, value] of Object.entries(counts))
           sum.counts[name] = (sum.counts[name] ?? 0) + value;
         sum.broken.push(...broken);
+        for (const one of broken) progress(one);
         done += of;
         progress(`${kind}: ${done} of ${count} histories, ${sum.broken.length} broken`);
       }

@@ -20,8 +20,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     what: "a gang is placed in part",
     file: "decisions/placement-fleet.ts",
-    from: "if (offer.count >= gang.size && offer.bucket.room > room)",
-    to: "if (offer.count >= gang.size - 1 && offer.bucket.room > room)",
+    from: "if (offer.count >= members && offer.bucket.room > room)",
+    to: "if (offer.count >= members - 1 && offer.bucket.room > room)",
     kind: "fleet",
   },
   {

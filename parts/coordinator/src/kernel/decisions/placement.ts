@@ -206,6 +206,7 @@ class Cycle {
     if (this.#persons.limitOver(gang, gang.size) !== null) return;
     const coming = kept.filter(this.#fleet.servesOnceFree(gang));
     const amounts = amountsOf(coming);
+    if (this.#ledger.limitOver(gang.project, amounts) !== null) return;
     this.#ledger.hold(gang.project, amounts);
     this.#persons.hold(gang, coming.length);
     this.#promised.set(gang.job, amounts);
@@ -267,7 +268,7 @@ class Cycle {
     )
       this.#why.set(gang, "workers are taken back for it; who has them makes way");
     else if (over !== null) this.#close(gang, limitText(gang, over));
-    else if (this.#reserve(asked)) this.#why.set(gang, RESERVES);
+    else if (this.#reserve(able, asked)) this.#why.set(gang, RESERVES);
     else {
       this.#close(gang, null);
       if (asked !== gang) this.#narrowed.set(this.#classOf(gang), asked);
@@ -293,12 +294,15 @@ class Cycle {
   }
 
   /** For the first that waited long, and needs more than the next worker that is free. */
-  #reserve(gang: WaitingGang): boolean {
+  #reserve(able: WaitingGang, gang: WaitingGang): boolean {
     const { size, isFurther, waitingSince = Infinity } = gang;
     if (this.#hasReserved || this.#backfill === undefined || isFurther || size === 1) return false;
     const { now, running } = this.#backfill;
     if (now - waitingSince < RESERVED_AFTER_MS) return false;
-    const reservation = reserveFor(this.#fleet.serving(gang), {
+    // What it would not take if it were free is reserved for nobody.
+    const avoided = this.#fleet.avoidedBy(able);
+    const serving = this.#fleet.serving(gang).filter(({ node }) => !avoided.has(node));
+    const reservation = reserveFor(serving, {
       ...{ running, now, waitingSince },
       choose: (workers) => this.#fleet.choose(gang, workers)?.workers ?? null,
     });

@@ -148,6 +148,13 @@ export class ShareLedger {
     );
   }
 
+  /** Whether some share on the way up guarantees as much, whoever holds it now. */
+  mayGuarantee(project: string, amounts: Amounts): boolean {
+    return this.#path(project).some(({ guarantee }) =>
+      Object.entries(amounts).every(([model, count]) => count <= (guarantee[model] ?? 0)),
+    );
+  }
+
   /** How a project would stand with a gang added, until the ledger changes. */
   standingOf(project: string, amounts: Amounts): Standing {
     return {

@@ -5,7 +5,7 @@ import type { PlacementFleet } from "./placement-fleet.ts";
 import { type Amounts, amountsOf, type LimitOver, type ShareLedger } from "./shares.ts";
 
 /**
- * @property able the gang without the models of which its project may never hold as many
+ * @property able the gang without the models of which its project may never hold as many, or, where it makes way for nobody, is guaranteed less
  * @property asked the same without those of which it may hold no more now
  * @property chosen null: nothing is free
  * @property amounts what it gets, or would be given first
@@ -59,10 +59,15 @@ export function findWithinLimits(
 }
 
 function ableOf(gang: WaitingGang, fleet: PlacementFleet, ledger: ShareLedger): WaitingGang {
-  if (!ledger.isLimited || gang.selection.kind !== "auto") return gang;
-  const { project, size } = gang;
+  const { project, size, selection, isOnlyGuaranteed = false } = gang;
+  if (selection.kind !== "auto" || !(ledger.isLimited || (isOnlyGuaranteed && ledger.isSet)))
+    return gang;
   const models = fleet.modelsFor(gang);
-  const able = models.filter((model) => !ledger.neverFits(project, { [model]: size }));
+  const able = models.filter((model) => {
+    const amounts = { [model]: size };
+    if (ledger.neverFits(project, amounts)) return false;
+    return !isOnlyGuaranteed || ledger.mayGuarantee(project, amounts);
+  });
   return able.length === 0 || able.length === models.length ? gang : ofModels(gang, able);
 }
 

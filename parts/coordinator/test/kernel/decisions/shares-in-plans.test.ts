@@ -202,3 +202,41 @@ t.test("a job that lies on one node is told so", async (t) => {
     { why: "needs 2 workers; 2 of 2 would do now; they are on several nodes, and it lies on one" },
   ]);
 });
+
+t.test("nothing is reserved for a job where it would not go back to", async (t) => {
+  const workers = [
+    ...["a1", "a2"].map((id) => worker(id)),
+    ...["b1", "b2", "b3"].map((id) => worker(id, "l4")),
+  ];
+  const running = [runs("j0", "p", ["b1"])];
+  const failed = gang("j1", "p", { size: 2, avoidNodes: ["a"], waitingSince: NOW - HOUR });
+  const found = plan({
+    ...{ gangs: [failed, gang("j2", "p")], nodes: [node("a"), node("b")] },
+    workers: workers.map((one) => ({ ...one, isFree: one.id !== "b1" })),
+    sharing: { now: NOW, used: new Map(), shares: [share("p", {}, { l4: 2 })], running },
+    backfill: { now: NOW, running },
+  });
+  t.match(found.placements, [{ job: "j2" }]);
+});
+
+t.test(
+  "a job that makes way for nobody is given a model that its project is guaranteed",
+  async (t) => {
+    const workers = [worker("a1", "cpu"), worker("b1", "l4")];
+    const found = planOf(workers, [gang("j1", "p", { isOnlyGuaranteed: true })], {
+      ...{ shares: [share("p", { l4: 1 })], running: [] },
+    });
+    t.match(found.placements, [{ job: "j1", workers: ["b1"] }]);
+  },
+);
+
+t.test("who is over a limit until others are gone makes nobody a borrower meanwhile", async (t) => {
+  const kept = ["a1", "a2"].map((id) => ({ ...worker(id), keptFor: "j1" }));
+  const workers = [...kept, worker("a3"), worker("a4"), worker("a5")];
+  const found = planOf(workers, [gang("j1", "p", { size: 2 }), gang("j9", "sure")], {
+    shares: [share("p", { cpu: 1 }, { cpu: 3 }), share("sure", { cpu: 2 })],
+    running: [runs("j2", "p", ["a3"]), runs("j3", "sure", ["a5"])],
+    leaving: [{ project: "p", userId: "u", workers: ["a4"] }],
+  });
+  t.same(gone(found), []);
+});
