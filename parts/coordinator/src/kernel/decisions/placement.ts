@@ -503,6 +503,7 @@ class Cycle {
     const ids = workers.map(({ id }) => id);
     this.#fleet.withhold(ids);
     for (const victim of victims) this.#gone.add(victim);
+    this.#sleeping.forget(victims);
     for (const holder of this.#holders)
       if (this.#gone.has(holder.gang)) this.#holders.delete(holder);
     for (const victim of victims) this.#letGo(victim);

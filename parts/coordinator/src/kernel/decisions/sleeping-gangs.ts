@@ -20,6 +20,11 @@ export class SleepingGangs {
     });
   }
 
+  /** They make way for another reason. */
+  forget(gangs: Iterable<Pick<SleepingGang, "workers">>): void {
+    for (const { workers } of gangs) for (const id of workers) this.#byWorker.delete(id);
+  }
+
   get areThere(): boolean {
     return this.#byWorker.size > 0;
   }
@@ -27,7 +32,7 @@ export class SleepingGangs {
   /** Those that have one of the workers; they sleep for nobody else from then on. */
   take(workers: readonly PlacementWorker[]): SleepingGang[] {
     const gone = new Set(workers.flatMap(({ id }) => this.#byWorker.get(id) ?? []));
-    for (const { workers: ids } of gone) for (const id of ids) this.#byWorker.delete(id);
+    this.forget(gone);
     return [...gone];
   }
 }

@@ -236,6 +236,13 @@ t.test("whoever finds no free worker takes a sleeper's, and no other sleeper goe
   t.same(victimsOf(plan({ ...one, sleepers: asleep })), ["d"], "whatever is guaranteed");
   const limited = fleet(3, [gang("j1", "b")], running, [share("b", { limit: { cpu: 0 } })]);
   t.same(victimsOf(plan({ ...limited, sleepers: asleep })), [], "but over no limit");
+  const both = [runs("r0", "b", [0]), runs("r1", "b", [1])];
+  const claims = [gang("j1", "b"), gang("j2", "a", { size: 2 })];
+  const claimed = plan({
+    ...fleet(2, claims, both, [share("a", { guarantee: { cpu: 2 } })]),
+    sleepers: [{ job: "r1", attempt: "r1-a1", project: "b", userId: "u", workers: ["a-1"] }],
+  });
+  t.same(victimsOf(claimed), ["r0", "r1"], "one that a guarantee takes is no sleeper any more");
   const wide = fleet(3, [gang("j1", "b", { size: 4 })], running, shares);
   t.same(victimsOf(plan({ ...wide, sleepers: asleep })), [], "nor where it would not help");
 });

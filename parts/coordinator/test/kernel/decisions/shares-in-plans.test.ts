@@ -204,6 +204,7 @@ t.test("a job that lies on one node is told so", async (t) => {
 });
 
 t.test("nothing is reserved for a job where it would not go back to", async (t) => {
+  const cpus: WaitingGang["selection"] = { kind: "auto", gpuModels: ["cpu"], maxPriceCents: null };
   const workers = [
     ...["a1", "a2"].map((id) => worker(id)),
     ...["b1", "b2", "b3"].map((id) => worker(id, "l4")),
@@ -211,7 +212,7 @@ t.test("nothing is reserved for a job where it would not go back to", async (t) 
   const running = [runs("j0", "p", ["b1"])];
   const failed = gang("j1", "p", { size: 2, avoidNodes: ["a"], waitingSince: NOW - HOUR });
   const found = plan({
-    ...{ gangs: [failed, gang("j2", "p")], nodes: [node("a"), node("b")] },
+    ...{ gangs: [failed, gang("j2", "p", { selection: cpus })], nodes: [node("a"), node("b")] },
     workers: workers.map((one) => ({ ...one, isFree: one.id !== "b1" })),
     sharing: { now: NOW, used: new Map(), shares: [share("p", {}, { l4: 2 })], running },
     backfill: { now: NOW, running },
