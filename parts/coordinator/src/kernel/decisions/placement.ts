@@ -206,7 +206,7 @@ class Cycle {
     if (this.#persons.limitOver(gang, gang.size) !== null) return;
     const coming = kept.filter(this.#fleet.servesOnceFree(gang));
     const amounts = amountsOf(coming);
-    if (this.#ledger.limitOver(gang.project, amounts) !== null) return;
+    if (this.#ledger.limitOverOnceGone(gang.project, amounts) !== null) return;
     this.#ledger.hold(gang.project, amounts);
     this.#persons.hold(gang, coming.length);
     this.#promised.set(gang.job, amounts);
@@ -369,8 +369,14 @@ class Cycle {
     const eligible = this.#fleet.eligible(gang);
     const serves = this.#fleet.servesOnceFree(gang);
     const coming = kept.filter((worker) => !eligible.includes(worker) && serves(worker));
-    if (coming.length === 0 || this.#fleet.choose(gang, [...eligible, ...coming]) === null)
-      return false;
+    const found = this.#fleet.choose(gang, [...eligible, ...coming]);
+    if (found === null) return false;
+    // All are free, and others of its project have to be gone before it may hold them.
+    const isOverForNow =
+      coming.length === 0 &&
+      this.#ledger.limitOver(gang.project, amountsOf(found.workers)) !== null &&
+      this.#ledger.limitOverOnceGone(gang.project, amountsOf(found.workers)) === null;
+    if (coming.length === 0 && !isOverForNow) return false;
     this.#fleet.withhold(kept.map(({ id }) => id));
     this.#ledger.hold(gang.project, amountsOf(kept));
     this.#persons.hold(gang, gang.size);

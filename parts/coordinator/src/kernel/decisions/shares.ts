@@ -129,8 +129,22 @@ export class ShareLedger {
 
   /** The first share on the way up whose limit the gang would pass; null when none would be. @param freed what gangs of the project let go for it */
   limitOver(project: string, amounts: Amounts, freed: Amounts = NOTHING): LimitOver | null {
+    return this.#limitOver(project, amounts, freed, this.#leaving);
+  }
+
+  /** The same once those that were asked to go are gone. */
+  limitOverOnceGone(project: string, amounts: Amounts): LimitOver | null {
+    return this.#limitOver(project, amounts, NOTHING, new Map());
+  }
+
+  #limitOver(
+    project: string,
+    amounts: Amounts,
+    freed: Amounts,
+    goes: ReadonlyMap<string, Amounts>,
+  ): LimitOver | null {
     for (const { id, limit } of this.#path(project)) {
-      const [held, leaving] = [this.held(id), this.#leaving.get(id) ?? NOTHING];
+      const [held, leaving] = [this.held(id), goes.get(id) ?? NOTHING];
       for (const [model, count] of Object.entries(amounts)) {
         const most = limit[model];
         if (most === undefined || count === 0) continue;

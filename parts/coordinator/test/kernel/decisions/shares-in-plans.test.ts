@@ -231,7 +231,7 @@ t.test(
   },
 );
 
-t.test("who is over a limit until others are gone makes nobody a borrower meanwhile", async (t) => {
+t.test("who is over a limit until others of its project are gone is on its way", async (t) => {
   const kept = ["a1", "a2"].map((id) => ({ ...worker(id), keptFor: "j1" }));
   const workers = [...kept, worker("a3"), worker("a4"), worker("a5")];
   const found = planOf(workers, [gang("j1", "p", { size: 2 }), gang("j9", "sure")], {
@@ -239,5 +239,12 @@ t.test("who is over a limit until others are gone makes nobody a borrower meanwh
     running: [runs("j2", "p", ["a3"]), runs("j3", "sure", ["a5"])],
     leaving: [{ project: "p", userId: "u", workers: ["a4"] }],
   });
-  t.same(gone(found), []);
+  t.match(found.waiting, [{ job: "j1", why: /taken back/ }, { job: "j9" }]);
+  t.same(gone(found), [["j9", "guarantee", "j2", "a3"]], "and counts as what its project holds");
+  const over = planOf(workers, [gang("j1", "p", { size: 2 }), gang("j9", "sure")], {
+    shares: [share("p", { cpu: 1 }, { cpu: 2 }), share("sure", { cpu: 2 })],
+    running: [runs("j2", "p", ["a3"]), runs("j3", "sure", ["a5"])],
+    leaving: [{ project: "p", userId: "u", workers: ["a4"] }],
+  });
+  t.same(gone(over), [], "one that its limit keeps out counts for nothing");
 });
