@@ -1,6 +1,7 @@
 /** Why a job waits, or is where it is, as lines of a shell. Pure. */
 import { amountWords } from "@resontech/contracts/amount-words";
 import type { JobPlacementReply, WorkerHolderReply } from "@resontech/contracts/http-queue";
+import { scoreWords } from "@resontech/contracts/score-words";
 import { age } from "../age.ts";
 import { toldWithUnits } from "../size.ts";
 import { startWords } from "./start-words.ts";
@@ -25,6 +26,10 @@ export function placementFacts(
           ),
           ["since", `${age(placed.since, now)} ago`] as [string, string],
           ...listed("why here", placed.because),
+          ...listed(
+            "score now",
+            (placed.scores ?? []).map((one) => `${one.model} on ${one.node}: ${scoreWords(one)}`),
+          ),
         ]),
   ];
 }

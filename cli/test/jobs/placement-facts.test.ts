@@ -1,4 +1,4 @@
-import type { JobPlacementReply } from "@resontech/contracts/http-queue";
+import type { JobPlacementReply, PlaceScore } from "@resontech/contracts/http-queue";
 import t from "tap";
 import { holderRows, placementFacts } from "../../src/jobs/placement-facts.ts";
 
@@ -46,11 +46,31 @@ t.test("a job that holds workers is told where, and why there", async (t) => {
     workers: [{ worker: "a-0", node: "a", model: "cpu" }],
     because: ["one node has room for all of it"],
   };
-  t.same(placementFacts({ ...waits, waitingFor: null, wait: null, placed }, NOW), [
+  const facts = [
     ["job", "job-1"],
     ["holds", "a-0, cpu on a"],
     ["since", "2 min ago"],
     ["why here", "one node has room for all of it"],
+  ];
+  const placedReply = { ...waits, waitingFor: null, wait: null };
+  t.same(
+    placementFacts({ ...placedReply, placed }, NOW),
+    facts,
+    "an older appliance tells no score",
+  );
+  const scores: PlaceScore[] = [
+    {
+      ...{ node: "a", model: "cpu", score: 0.735 },
+      factors: [
+        { factor: "uptime", value: 0.98 },
+        { factor: "tier", value: null },
+        { factor: "load", value: 0.75 },
+      ],
+    },
+  ];
+  t.same(placementFacts({ ...placedReply, placed: { ...placed, scores } }, NOW), [
+    ...facts,
+    ["score now", "cpu on a: 0.735 = uptime 0.98 × load 0.75; unknown, each counts 1: tier"],
   ]);
 });
 

@@ -77,7 +77,11 @@ export type PoolReply = Static<typeof PoolReply>;
 export const PoolsReply = Type.Object({ pools: Type.Array(PoolReply) }, closed);
 export type PoolsReply = Static<typeof PoolsReply>;
 
-const Reason = Type.String({ minLength: 1, maxLength: 200, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" });
+const Reason = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
+});
 /** Of a pool, or of some nodes. With a project: theirs is reserved for it; without: nothing starts there, as in maintenance. */
 export const CalendarBody = Type.Object(
   {

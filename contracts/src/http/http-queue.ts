@@ -3,6 +3,7 @@ import { type Static, Type } from "typebox";
 import { closed } from "../closed.ts";
 import { Nullable } from "../nullable.ts";
 import { JOB_STATES } from "../job/job-states.ts";
+import { SCORE_FACTORS } from "../job/score-words.ts";
 import { IdParam, Instant } from "./http-common.ts";
 
 export const QueueQuery = Type.Object({ project: Type.Optional(IdParam) }, closed);
@@ -127,6 +128,28 @@ const Wait = Type.Object(
   closed,
 );
 
+/** One model on one node. */
+export const PlaceScore = Type.Object(
+  {
+    node: Type.String(),
+    model: Type.String(),
+    /** The product of its factors. */
+    score: Type.Number({ exclusiveMinimum: 0, maximum: 1 }),
+    factors: Type.Array(
+      Type.Object(
+        {
+          factor: Type.Enum([...SCORE_FACTORS]),
+          /** Null: nobody knows, and it counts 1. */
+          value: Nullable(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+export type PlaceScore = Static<typeof PlaceScore>;
+
 export const JobPlacementReply = Type.Object(
   {
     id: Type.String(),
@@ -148,6 +171,8 @@ export const JobPlacementReply = Type.Object(
           ),
           /** Why there, a sentence each. */
           because: Type.Array(Type.String()),
+          /** How good each place is now; none where the job names its workers. Absent: of an older appliance. */
+          scores: Type.Optional(Type.Array(PlaceScore)),
         },
         closed,
       ),

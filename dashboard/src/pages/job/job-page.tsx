@@ -22,6 +22,7 @@ import { Events } from "./events.tsx";
 import { Inputs } from "./inputs.tsx";
 import { JobHead } from "./job-head.tsx";
 import { LazyLogs } from "./logs/lazy-logs.tsx";
+import { PlacePanel } from "./place-panel.tsx";
 import { Rounds } from "./rounds.tsx";
 import { Use } from "./use.tsx";
 import { WaitPanel } from "./wait-panel.tsx";
@@ -116,7 +117,14 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
             </>,
           ],
           ["curves", "Curves", <Curves jobId={id} history={events} isOver={isOver} />],
-          ["use", "Use", <Use job={job.data} />],
+          [
+            "use",
+            "Use",
+            <>
+              <Use job={job.data} />
+              {isOver ? null : <PlacePanel id={id} />}
+            </>,
+          ],
           ["gpu", "GPU", <Devices jobId={id} />],
           [
             "events",

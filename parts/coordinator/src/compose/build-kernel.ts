@@ -36,6 +36,8 @@ import { OrderTable } from "../kernel/order-table.ts";
 import { MemberTable } from "../kernel/member-table.ts";
 import { PersonQueues } from "../kernel/person-queues.ts";
 import { PlacementOutlook } from "../kernel/placement-outlook.ts";
+import { NodeStandings } from "../kernel/node-standings.ts";
+import { PlacementScores } from "../kernel/placement-scores.ts";
 import { PlacementSnapshots } from "../kernel/placement-snapshots.ts";
 import { PreemptionTable } from "../kernel/preemption-table.ts";
 import { Preemptions } from "../kernel/preemptions.ts";
@@ -167,7 +169,11 @@ export function buildKernel({
   const pools = new PoolTable(db, clock, tables.placementSignal);
   const calendar = new CalendarTable(db, tables.placementSignal);
   const gates = new NodeGates(clock, pools, calendar);
-  const snapshots = new PlacementSnapshots(db, tables, transitions, heartbeats, sharing, gates);
+  const toldUses = new ToldUses(db, clock);
+  const standings = new NodeStandings(db, clock, toldUses.loads);
+  const snapshots = new PlacementSnapshots(
+    ...([db, tables, transitions, heartbeats, sharing, gates, standings] as const),
+  );
   const prospects = new Prospects(clock, snapshots, shares);
   const submissions = new Submissions(
     ...([db, tables, transitions, prospects, pools] as const),
@@ -175,7 +181,6 @@ export function buildKernel({
   );
   const jobViews = new JobViews(db, heartbeats, tables);
   const fleetViews = new FleetViews(db, heartbeats);
-  const toldUses = new ToldUses(db, clock);
   const deviceUses = new DeviceUses(db, tables);
   return {
     ...{
@@ -202,6 +207,7 @@ export function buildKernel({
       db,
       new PlacementOutlook(clock, snapshots, sharing, new ToldStarts(db)),
       workloads,
+      new PlacementScores(tables, snapshots),
     ),
     ...{ shares, recordPump, placements, submissions, fleetViews, toldUses, feed },
     ...{ pools, calendar, calendarWatch: new CalendarWatch(db, commit, tables, gates) },

@@ -40,6 +40,7 @@ import { orderOfJobs } from "./migrations/0038-order-of-jobs.ts";
 import { pools } from "./migrations/0039-pools.ts";
 import { membersOfSeveralWorkers } from "./migrations/0040-members-of-several-workers.ts";
 import { classes } from "./migrations/0041-classes.ts";
+import { nodeOutages } from "./migrations/0042-node-outages.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -69,4 +70,5 @@ export const MIGRATIONS: readonly Migration[] = [
   pools,
   membersOfSeveralWorkers,
   classes,
+  nodeOutages,
 ];

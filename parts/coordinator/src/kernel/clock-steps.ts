@@ -109,6 +109,7 @@ export function moveTimes(db: WriteHandle, meta: Meta, stepMs: number): void {
     ["decided_at", "kept_until"],
     "EXISTS (SELECT 1 FROM jobs WHERE jobs.id IN (preemptions.job_id, preemptions.victim_job) AND ended_at IS NULL)",
   );
+  move("node_outages", ["since"], "until IS NULL");
   move("uploads", ["opened_at"], "state IN ('OPEN', 'COMPLETING')");
   move("join_tokens", ["created_at", "expires_at"], "used_at IS NULL");
   move("audit_outbox", ["created_at"], "true");

@@ -17,7 +17,9 @@ import { gateOwner } from "./decisions/node-gate.ts";
 import { RESERVED_AFTER_MS } from "./decisions/reservation.ts";
 import { priorityOf } from "./decisions/priorities.ts";
 import type { KernelTables } from "./kernel-tables.ts";
+import { nodeScoreOf, type NodeStanding } from "./decisions/node-score.ts";
 import type { NodeGates } from "./node-gates.ts";
+import type { NodeStandings } from "./node-standings.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
 import type { SharingSnapshots } from "./sharing-snapshots.ts";
 import type { Transitions } from "./transitions.ts";
@@ -48,6 +50,7 @@ export class PlacementSnapshots {
     "read" | "running" | "forget" | "keptWorkers" | "sleepers"
   >;
   readonly #gates: Pick<NodeGates, "read">;
+  readonly #standings: Pick<NodeStandings, "read">;
   readonly #changed: ChangedRows<keyof typeof WATCHED>;
   readonly #node;
   readonly #worker;
@@ -67,7 +70,9 @@ export class PlacementSnapshots {
     heartbeats: Pick<Heartbeats, "hasDisk">,
     sharing: Pick<SharingSnapshots, "read" | "running" | "forget" | "keptWorkers" | "sleepers">,
     gates: Pick<NodeGates, "read">,
+    standings: Pick<NodeStandings, "read">,
   ) {
+    this.#standings = standings;
     this.#gates = gates;
     this.#db = db;
     this.#tables = tables;
@@ -143,6 +148,13 @@ export class PlacementSnapshots {
     );
   }
 
+  /** What is known of each node now. */
+  standings(): Map<string, NodeStanding> {
+    if (!this.#db.inTransaction) this.#keep();
+    const rows = [...(this.#nodes?.values() ?? [])].map(({ row }) => row);
+    return this.#standings.read(rows, this.#workers.values());
+  }
+
   #fleetOf(
     nodes: ReadonlyMap<string, KeptNode>,
     workers: ReadonlyMap<string, PlacementWorker>,
@@ -155,6 +167,7 @@ export class PlacementSnapshots {
     const keptFor = this.#sharing.keptWorkers();
     const gates = this.#gates.read();
     const all = [...workers.values()];
+    const standings = this.#standings.read(rows, all);
     return {
       nodes: kept.map(({ row, ...size }) => ({
         ...{ id: row.id, ...size },
@@ -166,6 +179,7 @@ export class PlacementSnapshots {
         gatewayPorts: gatewayPorts.get(row.id) ?? 0,
         agentProtocol: agentProtocolOf(row),
         ...(gates.has(row.id) ? { gate: gates.get(row.id)! } : {}),
+        score: nodeScoreOf(standings.get(row.id)!),
       })),
       workers:
         keptFor.size === 0

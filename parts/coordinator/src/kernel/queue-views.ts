@@ -10,6 +10,7 @@ import { type PlacedWorker, whyHere } from "./decisions/why-here.ts";
 import { type WhyWaiting, whyWaiting } from "./decisions/why-waiting.ts";
 import type { WorkerSelection } from "./accepted-task.ts";
 import type { Outlook, PlacementOutlook } from "./placement-outlook.ts";
+import type { NodeScoreView, PlacementScores } from "./placement-scores.ts";
 import { jobClassOf, type Workloads } from "./workload.ts";
 
 /** @property line as a sequence: who has the smaller one became ready first @property since Unix milliseconds @property start null of a job that is held */
@@ -50,17 +51,29 @@ export type WaitView = Omit<WhyWaiting, "ahead" | "holders"> & {
   start: ExpectedStart | null;
 };
 /** Where a job is, and since when. */
-export type PlacedView = { since: number; workers: PlacedWorker[]; because: string[] };
+export type PlacedView = {
+  since: number;
+  workers: PlacedWorker[];
+  because: string[];
+  scores: NodeScoreView[];
+};
 
 /** What waits for its first workers, the first in line first, with when it is expected to start; and why one job waits, or is where it is. */
 export class QueueViews {
   readonly #db: WriteHandle;
   readonly #outlook: PlacementOutlook;
   readonly #workloads: Workloads;
+  readonly #scores: Pick<PlacementScores, "of">;
   readonly #placed;
   readonly #selection;
 
-  constructor(db: WriteHandle, outlook: PlacementOutlook, workloads: Workloads) {
+  constructor(
+    db: WriteHandle,
+    outlook: PlacementOutlook,
+    workloads: Workloads,
+    scores: Pick<PlacementScores, "of">,
+  ) {
+    this.#scores = scores;
     this.#workloads = workloads;
     this.#db = db;
     this.#outlook = outlook;
@@ -145,6 +158,7 @@ export class QueueViews {
     return {
       since: Math.min(...rows.map(({ since }) => since)),
       ...{ workers, because: whyHere(selection, workers) },
+      scores: this.#scores.of(jobId, workers),
     };
   }
 }

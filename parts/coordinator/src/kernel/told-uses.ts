@@ -9,6 +9,7 @@ import { compareFences, type Fence } from "@resontech/contracts/fence";
 import { isAllowed } from "../authorization/demand.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { Clock } from "./clock.ts";
+import { NodeLoads } from "./node-loads.ts";
 
 /** Longer than Prometheus takes from look to look: how a member that ended was last is seen once. Beats come more often. */
 const SHOWN_MS = 20_000;
@@ -31,6 +32,8 @@ type MemberUnderFence = MemberOnNode & Fence;
 /** What nodes told last of what they and their members use, in memory alone: whoever is silent says nothing. */
 export class ToldUses {
   readonly #find;
+  /** How busy it leaves nodes. */
+  readonly loads: NodeLoads;
   readonly #clock: Pick<Clock, "monotonic">;
   readonly #ofMembers = new Map<string, Told<ToldMemberUse> & { fence: Fence }>();
   readonly #ofNodes = new Map<string, Told<ToldNodeUse>>();
@@ -42,6 +45,7 @@ export class ToldUses {
        FROM members JOIN attempts ON attempts.id = attempt_id WHERE members.id = ?`,
     );
     this.#clock = clock;
+    this.loads = new NodeLoads(clock);
   }
 
   /** A node tells of itself and of members that it holds under their present fence: whatever else it says is passed over. */
@@ -50,6 +54,7 @@ export class ToldUses {
     { held, members, node: use }: Pick<BeatRequest, "held" | "members" | "node">,
   ): void {
     const at = this.#clock.monotonic();
+    this.loads.take(node, use);
     if (use === undefined) this.#ofNodes.delete(node);
     else this.#ofNodes.set(node, { at, value: { node, use } });
     for (const [row, place] of (members?.held ?? []).entries()) {

@@ -73,6 +73,26 @@ t.test("buckets of an older program have no rights noted, so they are given them
   ]);
 });
 
+t.test("a node that is silent when outages begin to be kept is silent since then", async (t) => {
+  const file = join(t.testdir(), "c.db");
+  const db = new Database(file);
+  t.teardown(() => db.close());
+  migrate(db, MIGRATIONS.slice(0, 41));
+  db.exec(`INSERT INTO nodes (id, state, version, certificate_sha256, joined_at, state_since) VALUES
+    ('node-1', 'DEAD', 1, 'x', 1, 700), ('node-2', 'READY', 1, 'y', 1, 800)`);
+  migrate(db, MIGRATIONS);
+  const outages = () => db.prepare("SELECT * FROM node_outages ORDER BY since").all();
+  t.same(outages(), [{ node_id: "node-1", since: 700, until: null }]);
+  // As the release before writes it, after a rollback.
+  db.exec("UPDATE nodes SET state = 'READY', state_since = 900 WHERE id = 'node-1'");
+  db.exec("UPDATE nodes SET state = 'SUSPECT', state_since = 950 WHERE id = 'node-2'");
+  db.exec("UPDATE nodes SET state = 'DEAD', state_since = 990 WHERE id = 'node-2'");
+  t.same(outages(), [
+    { node_id: "node-1", since: 700, until: 900 },
+    { node_id: "node-2", since: 950, until: null },
+  ]);
+});
+
 t.test("a living job of the release before keeps every row, and its server leads", async (t) => {
   const file = join(t.testdir(), "c.db");
   const before = new Database(file);

@@ -6,10 +6,17 @@ import type { WorkerSelection } from "../accepted-task.ts";
 import { compareIds } from "./compare-ids.ts";
 import { type Bundle, bundlesOf, membersOfGang } from "./member-bundles.ts";
 import type { PlacementWorker, WaitingGang } from "./placement-facts.ts";
+import { priceFactorOf } from "./node-score.ts";
 import { priceCents } from "./worker-filter.ts";
 
 /** Where a hub may be: with memory for it, and for members elsewhere a port. */
-export type Homes = { ports: ReadonlyMap<string, number>; hasRoom: (node: string) => boolean };
+export type Homes = {
+  ports: ReadonlyMap<string, number>;
+  hasRoom: (node: string) => boolean;
+  scoreOf: ScoreOf;
+};
+/** Of a node, from above 0 to 1. */
+export type ScoreOf = (node: string) => number;
 export type Chosen = { home: string; workers: PlacementWorker[] };
 
 /** Picks a gang's workers; null when there are too few. It is null, too, when none of their nodes has memory for the hub and, of several, can be reached by the others. */
@@ -18,7 +25,7 @@ export function choose(
   eligible: readonly PlacementWorker[],
   homes: Homes,
 ): Chosen | null {
-  const rank = rankOf(gang.selection);
+  const rank = scoredRankOf(gang.selection, homes.scoreOf);
   const offers = [...Map.groupBy(eligible, ({ node }) => node)].map(
     ([node, workers]): Offer => ({
       ...{ node, spare: workers.length },
@@ -107,6 +114,16 @@ export function rankOf(selection: WorkerSelection): Rank {
     return ({ model }) => models.indexOf(model);
   }
   return ({ model }) => priceCents(model);
+}
+
+/** The same with the nodes' scores: the user's models in their order, then the better score; else the better score, price included. Less is better. */
+export function scoredRankOf(selection: WorkerSelection, scoreOf: ScoreOf): Rank {
+  const rank = rankOf(selection);
+  if (selection.kind === "auto" && selection.gpuModels !== null)
+    // A score is above 0, so that no node is worth the next model.
+    return (worker) => rank(worker) + 1 - scoreOf(worker.node);
+  // Against the cheapest or against a cent: that is the same order.
+  return (worker) => 1 / (priceFactorOf(rank(worker), 1) * scoreOf(worker.node));
 }
 
 /** Over the first `count` members: member by member the better rank wins. */

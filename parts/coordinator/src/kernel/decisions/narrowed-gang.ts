@@ -1,14 +1,19 @@
 import type { PlacementWorker, WaitingGang } from "./placement-facts.ts";
-import { rankOf } from "./choose-workers.ts";
+import { type ScoreOf, scoredRankOf } from "./choose-workers.ts";
 
-/** The models among workers, in the order in which the gang prefers them. */
-export function modelsInOrder(gang: WaitingGang, workers: readonly PlacementWorker[]): string[] {
-  const rank = rankOf(gang.selection);
-  const firsts = new Map<string, PlacementWorker>();
-  for (const worker of workers) if (!firsts.has(worker.model)) firsts.set(worker.model, worker);
-  return [...firsts.values()]
-    .toSorted((a, b) => rank(a) - rank(b) || (a.model < b.model ? -1 : 1))
-    .map(({ model }) => model);
+/** The models among workers, in the order in which the gang prefers them: each by its best. */
+export function modelsInOrder(
+  gang: WaitingGang,
+  workers: readonly PlacementWorker[],
+  scoreOf: ScoreOf,
+): string[] {
+  const rank = scoredRankOf(gang.selection, scoreOf);
+  const best = new Map<string, number>();
+  for (const worker of workers)
+    best.set(worker.model, Math.min(best.get(worker.model) ?? Infinity, rank(worker)));
+  return [...best]
+    .toSorted(([a, mine], [b, theirs]) => mine - theirs || (a < b ? -1 : 1))
+    .map(([model]) => model);
 }
 
 /** The gang, with these models alone; it is asked for in its name still. */

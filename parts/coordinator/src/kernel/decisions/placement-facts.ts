@@ -83,6 +83,8 @@ export type PlacementNode = {
   agentProtocol: number;
   /** Absent: it lets everybody in at any time. */
   gate?: NodeGate;
+  /** By which it is preferred, in steps, from above 0 to 1. Absent: 1. */
+  score?: number;
 };
 export type PlacementWorker = {
   id: string;

@@ -1,5 +1,12 @@
 /** The fleet while a plan is made: what is taken of it so far, and what a gang would find. A working copy of one cycle. */
-import { choose, type Chosen, hasPort, type Homes, rankOf } from "./choose-workers.ts";
+import {
+  choose,
+  type Chosen,
+  hasPort,
+  type Homes,
+  rankOf,
+  scoredRankOf,
+} from "./choose-workers.ts";
 import { compareIds } from "./compare-ids.ts";
 import { GateClasses } from "./gate-classes.ts";
 import { shapeOf } from "./gang-shapes.ts";
@@ -57,6 +64,8 @@ export class PlacementFleet {
   readonly #fits = new Map<string, Fits>();
   readonly #models = new Map<string, readonly string[]>();
   #reserved: (Reservation & { now: number }) | null = null;
+
+  readonly #scoreOf = (node: string): number => this.#nodes.get(node)?.score ?? 1;
 
   /** @param gangs that will ask: what they can't tell apart is looked at once */
   constructor(
@@ -272,7 +281,11 @@ export class PlacementFleet {
     );
     const isAway = ({ node }: PlacementWorker) => Number(node !== home);
     const [best] = this.#bundlesOf(vacancy, free).toSorted(
-      ([a], [b]) => rank(a!) - rank(b!) || isAway(a!) - isAway(b!) || compareIds(a!.id, b!.id),
+      ([a], [b]) =>
+        rank(a!) - rank(b!) ||
+        isAway(a!) - isAway(b!) ||
+        this.#scoreOf(b!.node) - this.#scoreOf(a!.node) ||
+        compareIds(a!.id, b!.id),
     );
     if (best === undefined) return null;
     this.withhold(best.map(({ id }) => id));
@@ -285,7 +298,7 @@ export class PlacementFleet {
     const shape = shapeOf(gang) + this.gateClass(gang);
     const known = this.#models.get(shape);
     if (known !== undefined) return known;
-    const models = modelsInOrder(gang, this.#servingAtAll(gang));
+    const models = modelsInOrder(gang, this.#servingAtAll(gang), this.#scoreOf);
     this.#models.set(shape, models);
     return models;
   }
@@ -311,7 +324,7 @@ export class PlacementFleet {
     gang: Pick<WaitingGang, "selection" | "workersEach">,
     workers: readonly PlacementWorker[],
   ): Bundle[] {
-    const rank = rankOf(gang.selection);
+    const rank = scoredRankOf(gang.selection, this.#scoreOf);
     return [...Map.groupBy(workers, ({ node }) => node).values()].flatMap((ofNode) =>
       bundlesOf(gang, ofNode, rank),
     );
@@ -427,7 +440,7 @@ export class PlacementFleet {
   /** What each bucket of nodes offers the gang, its kinds by rank: without those that offer nothing. */
   #offers(gang: WaitingGang): Offer[] {
     const fits = this.#fitsOf(gang);
-    const rank = rankOf(gang.selection);
+    const rank = scoredRankOf(gang.selection, this.#scoreOf);
     const offers: Offer[] = [];
     for (const bucket of this.#buckets.all()) {
       if (bucket.size === 0 || (gang.isReached && !bucket.hasDoor)) continue;
@@ -458,7 +471,7 @@ export class PlacementFleet {
     if (best === null) return null;
     const cell = this.#cells.get(best.bucket.first()!.id)!;
     const fits = this.#fitsOf(gang);
-    const rank = rankOf(gang.selection);
+    const rank = scoredRankOf(gang.selection, this.#scoreOf);
     const workers = cell.workers
       .filter((at) => fits[this.#kinds.places[at]!] === null)
       .map((at) => this.#workers[at]!)
@@ -479,6 +492,7 @@ export class PlacementFleet {
     return {
       ports: this.#ports,
       hasRoom: (node) => (this.#nodes.get(node)?.capacityBytes ?? 0) >= (hubBytes ?? 0),
+      scoreOf: this.#scoreOf,
     };
   }
 }

@@ -19,7 +19,7 @@ export function whyHere(selection: WorkerSelection, placed: readonly PlacedWorke
       return `${model} is the first of the models that it asks for of which enough would do`;
     const cents = priceCents(model);
     return cents === 0
-      ? `${model} costs nothing, and cheaper ones come first`
-      : `${model} costs ${cents} cents an hour, the least of those that would do`;
+      ? `${model} costs nothing: price and nodes together were the best of those that would do`
+      : `${model} costs ${cents} cents an hour: price and nodes together were the best of those that would do`;
   }
 }

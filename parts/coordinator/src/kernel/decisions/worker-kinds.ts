@@ -53,8 +53,8 @@ export function levelOf(amounts: readonly number[], bytes: number): number {
 
 function keyOfNode(node: PlacementNode | undefined): string {
   if (node === undefined) return "";
-  const { ownerId, isReady, isCordoned, hasDisk, agentProtocol, gate } = node;
-  return JSON.stringify([ownerId, isReady, isCordoned, hasDisk, agentProtocol, gate?.key]);
+  const { ownerId, isReady, isCordoned, hasDisk, agentProtocol, gate, score = 1 } = node;
+  return JSON.stringify([ownerId, isReady, isCordoned, hasDisk, agentProtocol, gate?.key, score]);
 }
 
 const workerKeys = new WeakMap<PlacementWorker, string>();

@@ -24,6 +24,7 @@ const nodeFacts = fc.record({
     ...{ devices: fc.constantFrom(0, 4), slots: fc.constant(2), slotsBytes: fc.constant(4e9) },
   }),
   agentProtocol: fc.constantFrom(2, 2, 2, 1),
+  score: fc.constantFrom(1, 1, 0.95, 0.5, 0.05),
 });
 const workerFacts = fc.record({
   model: fc.constantFrom(...MODELS),
@@ -32,23 +33,42 @@ const workerFacts = fc.record({
   isFree: fc.constantFrom(true, true, false),
   keptFor: fc.constantFrom(null, null, null, "job-1"),
 });
-const fleetFacts = fc
-  .array(fc.tuple(nodeFacts, fc.array(workerFacts, { minLength: 2, maxLength: 6 })), {
-    minLength: 2,
-    maxLength: 7,
-  })
-  .map((rows) => {
-    const nodes: PlacementNode[] = rows.map(([facts], at) => ({ id: `node-${at * 3}`, ...facts }));
-    const workers = rows.flatMap(([, facts], at) =>
-      facts.map(
-        (fact, place): PlacementWorker => ({
-          ...{ id: `node-${at * 3}-${place}`, node: `node-${at * 3}`, ...fact },
-          device: fact.model === "cpu" ? { kind: "cpu" } : GPU,
-        }),
-      ),
-    );
-    return { nodes, workers };
-  });
+/** Nodes that only their scores, and what is free, tell apart. */
+const alikeFacts = fc.record({
+  ...{ isReady: fc.constant(true), isCordoned: fc.constant(false), hasDisk: fc.constant(true) },
+  ...{ ownerId: fc.constant(null), freePorts: fc.constant(2), gatewayPorts: fc.constant(2) },
+  ...{ capacityBytes: fc.constant(64e9), agentProtocol: fc.constant(2) },
+  score: fc.constantFrom(1, 0.95, 0.5, 0.05),
+});
+const alikeWorkers = fc.record({
+  ...{ model: fc.constantFrom(...MODELS.slice(0, 2)), memoryBytes: fc.constant(80e9) },
+  ...{ isHealthy: fc.constant(true), isFree: fc.boolean(), keptFor: fc.constant(null) },
+});
+const fleetOf = (
+  node: fc.Arbitrary<Omit<PlacementNode, "id">>,
+  worker: fc.Arbitrary<Omit<PlacementWorker, "id" | "node" | "device">>,
+) =>
+  fc
+    .array(fc.tuple(node, fc.array(worker, { minLength: 2, maxLength: 6 })), {
+      minLength: 2,
+      maxLength: 7,
+    })
+    .map((rows) => {
+      const nodes: PlacementNode[] = rows.map(([facts], at) => ({
+        id: `node-${at * 3}`,
+        ...facts,
+      }));
+      const workers = rows.flatMap(([, facts], at) =>
+        facts.map(
+          (fact, place): PlacementWorker => ({
+            ...{ id: `node-${at * 3}-${place}`, node: `node-${at * 3}`, ...fact },
+            device: fact.model === "cpu" ? { kind: "cpu" } : GPU,
+          }),
+        ),
+      );
+      return { nodes, workers };
+    });
+const fleetFacts = fleetOf(nodeFacts, workerFacts);
 const gangFacts = fc.record({
   size: fc.constantFrom(1, 1, 1, 2, 2, 3, 6),
   workersEach: fc.constantFrom(1, 1, 2, 3),
@@ -102,29 +122,33 @@ const waits = fc.array(gangFacts, { minLength: 1, maxLength: 20 }).map((rows) =>
   ),
 );
 
-t.test("the short way gives each gang what the choice among all workers gives", (t) => {
-  let placed = 0;
-  fc.assert(
-    fc.property(fleetFacts, waits, ({ nodes, workers }, gangs) => {
-      const fleet = new PlacementFleet(nodes, workers, gangs);
-      for (const gang of gangs) {
-        const plain = fleet.choose(gang, fleet.eligible(gang));
-        const found = fleet.find(
-          gang,
-          workers.some(({ keptFor }) => keptFor === gang.job),
-        );
-        if (JSON.stringify(found) !== JSON.stringify(plain)) return false;
-        if (found === null) continue;
-        placed += 1;
-        fleet.take(gang, found);
-      }
-      return true;
-    }),
-    { numRuns: 1_000 },
-  );
-  t.ok(placed > 500, `${placed} were placed`);
-  t.end();
-});
+for (const [name, facts] of [
+  ["any nodes", fleetFacts],
+  ["nodes that are alike but for their scores", fleetOf(alikeFacts, alikeWorkers)],
+] as const)
+  t.test(`of ${name} the short way gives what the choice among all workers gives`, (t) => {
+    let placed = 0;
+    fc.assert(
+      fc.property(facts, waits, ({ nodes, workers }, gangs) => {
+        const fleet = new PlacementFleet(nodes, workers, gangs);
+        for (const gang of gangs) {
+          const plain = fleet.choose(gang, fleet.eligible(gang));
+          const found = fleet.find(
+            gang,
+            workers.some(({ keptFor }) => keptFor === gang.job),
+          );
+          if (JSON.stringify(found) !== JSON.stringify(plain)) return false;
+          if (found === null) continue;
+          placed += 1;
+          fleet.take(gang, found);
+        }
+        return true;
+      }),
+      { numRuns: 1_000 },
+    );
+    t.ok(placed > 500, `${placed} were placed`);
+    t.end();
+  });
 
 t.test("whoever waits after a cycle would find nothing, had it had its turn last", (t) => {
   let waited = 0;

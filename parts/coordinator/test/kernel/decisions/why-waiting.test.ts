@@ -135,7 +135,7 @@ t.test("why a job is where it is", async (t) => {
   ];
   t.match(whyHere(cpus, placed), [/cpu is the first of the models/, /lies on 2 nodes/]);
   t.match(whyHere({ kind: "auto", gpuModels: null, maxPriceCents: null }, placed.slice(1)), [
-    /cpu costs 5 cents an hour, the least/,
+    /cpu costs 5 cents an hour: price and nodes together were the best/,
     /one node has room/,
   ]);
   const free = [{ worker: "w3", node: "a", model: "own" }];
