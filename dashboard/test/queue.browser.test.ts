@@ -67,14 +67,6 @@ t.test("who waits sees for whom, until when, and why", async (t) => {
   await why.getByRole("cell", { name: "Another project" }).waitFor();
   await shotsOf(page)("job-waits");
   t.same(await accessibilityFaults(page), []);
-
-  const placed = await pageOf(ada.userId, `/jobs/${held}/use`);
-  const here = placed.getByRole("region", { name: "Why it is here" });
-  const places = here.getByRole("table", { name: "How good each place is now" });
-  await places.getByRole("cell", { name: "node-a" }).waitFor();
-  await places.getByRole("cell", { name: "unknown" }).first().waitFor();
-  await shotsOf(placed)("job-placed");
-  t.same(await accessibilityFaults(placed), []);
 });
 
 t.test("an administrator raises a share, and asks before one is lowered", async (t) => {
