@@ -674,6 +674,25 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 12,
   },
+  preemption: {
+    folder: "lives",
+    shows:
+      "on an installed appliance a training gives borrowed workers back, makes way for a higher class, and goes on later; a reservation and maintenance are kept; all of it seen in Chromium",
+    goal: "no round lost, no retry spent, the weights of an undisturbed run",
+    figures: [
+      ["reclaim.decided_s", "s until who borrows is told"],
+      ["reclaim.first_container_s", "s until the owner's container runs"],
+      ["class.first_container_s", "s for a higher class"],
+      [
+        "maintenance.first_container_s_after_its_end",
+        "s from the end of maintenance until a container runs",
+      ],
+      ["reclaim.rounds_lost", "and"],
+      ["class.rounds_lost", "rounds lost"],
+      ["weights.tensors", "tensors compared"],
+    ],
+    minutes: 10,
+  },
   properties: {
     folder: "faults",
     shows: "properties that `npm test` tries some hundred times hold as often as each of them says",

@@ -1,6 +1,6 @@
 """Submit the digits job, follow it, fetch its model: all through the public `resontech` client, 0.3.0 or 0.2.1.
 
-usage: submit.py --shards DIR --out DIR [--name NAME] [--rounds N] [--workers ID,ID] [--detach]
+usage: submit.py --shards DIR --out DIR [--name NAME] [--rounds N] [--epochs N] [--workers ID,ID] [--detach]
 
 The environment is the `[sdk quickstart]` block of the appliance's `data/credentials.txt`. Prints one JSON object a line; the last has
 `state` and `accuracyByRound`, and DIR/checkpoint.pt is the trained global model. With `--detach` it ends once the job is accepted.
@@ -27,6 +27,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--name", default=time.strftime("digits-%Y%m%d-%H%M%S"))
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--epochs", type=int, default=3, help="passes of each site over its shard in a round")
     parser.add_argument("--workers", type=lambda text: text.split(","), help="one for each shard, in its order; else the server chooses")
     parser.add_argument("--detach", action="store_true")
     arguments = parser.parse_args()
@@ -46,7 +47,7 @@ def main() -> int:
         model=DigitsCNN,
         name=arguments.name,
         shards_dir=str(arguments.shards),
-        training=TrainingConfig(local_epochs=3, batch_size=32, learning_rate=0.05),
+        training=TrainingConfig(local_epochs=arguments.epochs, batch_size=32, learning_rate=0.05),
         federation=FederationConfig(num_rounds=arguments.rounds, min_clients=sites, job_name=arguments.name),
         **worker_selection(sdk, arguments.workers),
     )

@@ -30,6 +30,8 @@ export class CalendarWatch {
   readonly #queue;
   readonly #forget;
   #lookedAt: number | null = null;
+  /** As of the last look: one that has ended since is no longer read. */
+  #known: readonly Closure[] = [];
 
   constructor(
     db: WriteHandle,
@@ -61,8 +63,10 @@ export class CalendarWatch {
     const now = clock.now();
     const gates = this.#gates.read();
     const closures = [...gates.values()].flatMap((gate) => gate.closures);
-    if (hasTurned(closures, this.#lookedAt, now)) placementSignal.raise("calendar");
+    if (hasTurned([...this.#known, ...closures], this.#lookedAt, now))
+      placementSignal.raise("calendar");
     this.#lookedAt = now;
+    this.#known = closures;
     const told = new Map(this.#told.all(TOLD.site, TOLD.topic).map(({ job, text }) => [job, text]));
     if (closures.length === 0 && told.size === 0) return;
     const news = new Map<string, string>();

@@ -149,6 +149,29 @@ t.test(
   },
 );
 
+t.test(
+  "placement looks again at once where maintenance ends by itself, and no more after that",
+  async (t) => {
+    const { world, submit, pass, cycle, state, look, closed } = await pooledWorld(t);
+    const { placementSignal } = world.parts.tables;
+    await closed(world.nowMs);
+    const [first, second] = [await submit("one", "project-a"), await submit("two", "project-a")];
+    await look();
+    await cycle();
+    t.same([state(first), state(second)], ["RESERVED", "QUEUED"]);
+    placementSignal.take();
+    pass(HOUR);
+    await look();
+    t.ok(placementSignal.isRaised, "its end is a turn too");
+    await cycle();
+    t.equal(state(second), "RESERVED");
+    placementSignal.take();
+    pass(MINUTE);
+    await look();
+    t.notOk(placementSignal.isRaised);
+  },
+);
+
 t.test("what is announced while a plan is made holds for that plan", async (t) => {
   const { world, submit, cycle, state, homeOf, closed } = await pooledWorld(t);
   await submit("one", "project-a");
