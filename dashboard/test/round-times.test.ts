@@ -60,6 +60,12 @@ t.test("each site says which rounds took its update, and how many did not", asyn
   ]);
 });
 
+t.test("of a round that has just ended nobody is said to have missed it", async (t) => {
+  const rounds = [round(1, 0, 10, ["site-1"]), round(2, 10, 20, [])];
+  const { sites } = roundTimesOf({ attempts: [attempt(1, 0, null)], rounds }, 30_000, ["site-1"]);
+  t.same(sites, [{ site: "site-1", took: [true, null], missed: 0 }]);
+});
+
 t.test(
   "a round that lasts longer than most, or whose model holds no numbers, stands out",
   async (t) => {

@@ -74,8 +74,12 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
       // How a member ended is told with the job.
       if (told.some(({ change }) => change.kind === "member" && hasMemberEnded(change.to)))
         void client.invalidateQueries({ queryKey: keys.job, exact: true });
-      if (told.some(({ change }) => change.kind === "member-added"))
-        void client.invalidateQueries({ queryKey: keys.history });
+      // Whose updates a round took stands in its rows alone.
+      const isReadAgain = told.some(
+        ({ change }) =>
+          change.kind === "member-added" || (change.kind === "round" && change.phase === "ended"),
+      );
+      if (isReadAgain) void client.invalidateQueries({ queryKey: keys.history });
       if (
         told.some(({ change }) => change.kind === "output" || change.kind === "outputs-removed")
       ) {

@@ -69,7 +69,10 @@ export function roundTimesOf(
   });
   const names = [...new Set([...members, ...begun.flatMap(({ sites }) => sites)])].toSorted();
   const sites = names.map((site) => {
-    const took = begun.map((round) => (round.endedAt === null ? null : round.sites.includes(site)));
+    // No round ends without an update: of one that was told live, which sites' it took is read a moment later.
+    const took = begun.map(({ endedAt, sites: known }) =>
+      endedAt === null || known.length === 0 ? null : known.includes(site),
+    );
     return { site, took, missed: took.filter((one) => one === false).length };
   });
   return {
