@@ -1,7 +1,8 @@
 """Hooks of schemathesis: each answer is a line of `RT_ANSWERS`, of operation and status; the key by which it asks (`RT_OWN_KEY`) is not deleted; and no
 address is refused so often that it is told to wait.
 
-The appliance counts refused credentials by address, and after 30 in a minute looks at none of that address. Of loopback there are addresses enough.
+The appliance counts refused credentials by address, and after 30 in a minute looks at none of that address. Of loopback there are addresses enough, and
+each run has its own: what the run before it was refused counts for a minute.
 """
 
 import itertools
@@ -13,6 +14,7 @@ from requests import Session
 from requests.adapters import HTTPAdapter
 
 _REQUESTS_OF_ADDRESS = 20
+_RUN = 1 + os.getpid() % 250
 _numbers = itertools.count()
 _answers = open(os.environ["RT_ANSWERS"], "a", buffering=1)
 
@@ -40,7 +42,8 @@ def _send_from(session: Session, request, **options):
     number, of_address = divmod(next(_numbers), _REQUESTS_OF_ADDRESS)
     if of_address == 0:
         session.close()
-        session.mount("https://", _FromAddress(f"127.0.{1 + number // 250}.{1 + number % 250}"))
+        address = f"127.{_RUN}.{1 + number // 250}.{1 + number % 250}"
+        session.mount("https://", _FromAddress(address))
     return _send(session, request, **options)
 
 
