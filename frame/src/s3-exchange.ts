@@ -47,6 +47,19 @@ export type S3Sending = {
 export type BegunExchange = { request: ClientRequest; answer: Promise<IncomingMessage> };
 export type S3Reply = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
+/**
+ * Keys that signatures are made with, by the secret, the day and the region that they are derived of: four of the five HMACs of a request. Few
+ * stores are asked, each with a new key a day.
+ */
+const signingKeys = new Map<string, ArrayBuffer>();
+const MAX_SIGNING_KEYS = 16;
+
+/** What `AwsV4Signer` looks into before it derives a key anew. */
+export function keptSigningKeys(): Map<string, ArrayBuffer> {
+  if (signingKeys.size > MAX_SIGNING_KEYS) signingKeys.clear();
+  return signingKeys;
+}
+
 /** Signs and sends. Its `answer` fails where the store is away or silent. */
 export async function beginS3Exchange(
   { endpoint, ...signing }: S3Endpoint,
@@ -56,6 +69,7 @@ export async function beginS3Exchange(
   const signed = await new AwsV4Signer({
     ...{ method, url: s3UrlOf(endpoint, path, query).href, service: "s3", ...signing },
     headers: { ...headers, "x-amz-content-sha256": sha256Of(body) },
+    cache: keptSigningKeys(),
     ...(datetime === undefined ? {} : { datetime }),
   }).sign();
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();

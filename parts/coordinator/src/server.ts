@@ -226,7 +226,7 @@ async function openParts(
   };
   const scheduleRuns = stack.use(
     new ScheduleRuns({
-      ...{ read, commit, gate, record, now, store, volume, kernel },
+      ...{ read, commit, gate, record, now, store, volume, kernel, metrics },
       ...{ validate: validateSubmission, images: config.images },
       workers: () => kernel.workersStats().workers,
       catalogue: () => kernel.catalogue(),

@@ -22,6 +22,7 @@ import { type InferenceFacts, inferenceFamilies } from "./decisions/inference-sa
 import { deviceHolderFamilies, memberFamilies, nodeUseFamilies } from "./decisions/use-samples.ts";
 import { gaugeRegistry } from "./gauge-registry.ts";
 import { RequestCounter } from "./request-counter.ts";
+import { SubmissionTimes } from "./submission-times.ts";
 import type { WorkCounts } from "./work-counts.ts";
 
 export type MetricsSources = {
@@ -48,6 +49,7 @@ const LOG_ANSWER_MS = 1_000;
 
 export class Metrics {
   readonly requests: RequestCounter;
+  readonly submissions: SubmissionTimes;
   readonly contentType: string;
   readonly #registry = new Registry();
   readonly #sources: MetricsSources;
@@ -56,6 +58,7 @@ export class Metrics {
   constructor(sources: MetricsSources) {
     this.#sources = sources;
     this.requests = new RequestCounter(this.#registry);
+    this.submissions = new SubmissionTimes(this.#registry);
     this.contentType = this.#registry.contentType;
     collectDefaultMetrics({ register: this.#registry });
   }

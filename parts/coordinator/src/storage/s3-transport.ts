@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import {
   beginS3Exchange,
   type BegunExchange,
+  keptSigningKeys,
   readS3Reply,
   type S3Reply,
   s3UrlOf,
@@ -149,6 +150,7 @@ export class S3Transport implements Disposable {
       url: s3UrlOf(this.#options.endpoint, path, { ...query, "X-Amz-Expires": String(seconds) })
         .href,
       signQuery: true,
+      cache: keptSigningKeys(),
       datetime: this.#datetime(),
       service: "s3",
       region: this.#options.region,

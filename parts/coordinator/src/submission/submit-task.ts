@@ -6,6 +6,7 @@ import type { OperationRunner } from "../audited-operation.ts";
 import type { JobView } from "../kernel/job-view.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { VolumeSync } from "../storage/volume-sync.ts";
+import type { StageTimes } from "./submission-stages.ts";
 import type { ValidatedTask, ValidationDeps } from "./validated-task.ts";
 
 /** Everything that can be wrong with a task, found in the bucket by the rules of its kind. @throws ApiError with the code of the first thing found wrong */
@@ -19,6 +20,7 @@ export type SubmissionDeps = ValidationDeps & {
   validate: ValidateTask;
   kernel: Pick<Kernel, "submit" | "findSubmitted" | "livingJobOf" | "requireQueueRoom" | "job">;
   volume: Pick<VolumeSync, "durable">;
+  metrics: { submissions: StageTimes };
 };
 
 /**
@@ -53,7 +55,7 @@ export type Accepting = {
 
 /** Works as {@link submitTask} does, for what is validated in a way of its own. */
 export async function acceptTask(
-  deps: Pick<SubmissionDeps, "kernel" | "volume">,
+  deps: Pick<SubmissionDeps, "kernel" | "volume" | "metrics">,
   owner: { userId: string; projectId: string },
   { validated, asked, after = [], pool: named, schedule, idempotencyKey }: Accepting,
   audit: OperationRunner,
@@ -74,7 +76,9 @@ export async function acceptTask(
   }
   requireOrder(deps.kernel, after);
   deps.kernel.requireQueueRoom(owner);
+  const ended = deps.metrics.submissions.clock();
   const { hasKeyInScript, ...task } = await validated();
+  ended("bucket");
   const pool = named === undefined ? (task.pool ?? null) : named;
   const { bucket } = task;
   const busy = deps.kernel.livingJobOf(bucket, task.outputRoot);
@@ -103,7 +107,9 @@ export async function acceptTask(
       pii: { "task-name": task.name, path: `${bucket}/${task.outputRoot}` },
     },
     async (operation) => {
+      ended("audit");
       await inputsDurable;
+      ended("disk");
       const { projectId, userId } = owner;
       const job = await deps.kernel.submit({
         ...task,
@@ -114,6 +120,7 @@ export async function acceptTask(
         audit: operation.proof,
         idempotency,
       });
+      ended("commit");
       operation.closedElsewhere();
       return job;
     },

@@ -93,6 +93,7 @@ export type TestApp = {
     user: AddedUser,
     options: InjectOptions,
   ): Promise<{ status: number; body: Record<string, unknown>; headers: Record<string, unknown> }>;
+  readonly metrics: Pick<Metrics, "submissions">;
   close(): Promise<void>;
 };
 
@@ -160,6 +161,11 @@ export async function makeTestApp(
     onError: (error) => logLines.push(String(error)),
   });
   const volume = new VolumeSync(engine.volumePath);
+  const metrics = testMetrics({
+    read: database.read,
+    now,
+    workers: () => kernel.workersStats().workers,
+  });
   const app = await buildApp({
     gate: audit.gate,
     record: audit.record,
@@ -212,7 +218,7 @@ export async function makeTestApp(
     invite: async () => {
       throw new Error("no nodes in this test");
     },
-    metrics: testMetrics({ read, now, workers: () => kernel.workersStats().workers }),
+    metrics,
     metricsTokens: new MetricsTokens([]),
     ...{ version: "0.0.0", health: () => Promise.reject(new Error("no health in this test")) },
     join: async () => {
@@ -245,6 +251,7 @@ export async function makeTestApp(
   return {
     ...{ app, identity, database, commit, audit, kernel, bucketKeys, passwords, clock, logLines },
     addUser: (username) => addUser(userDeps, username),
+    metrics,
     async call(user, options) {
       const headers = { authorization: `Bearer ${user.platformKey}`, ...options.headers };
       const reply = await app.inject({ ...options, headers });

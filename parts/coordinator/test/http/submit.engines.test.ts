@@ -1,6 +1,7 @@
 import { AuditUnavailable } from "@resontech/audit/producer";
 import t from "tap";
 import { WorkspaceBusy } from "../../src/kernel/errors.ts";
+import { SUBMISSION_STAGES } from "../../src/submission/submission-stages.ts";
 import { startS3Engine } from "../helper/s3-engine.ts";
 import { makeTestApp } from "../helper/test-app.ts";
 import { goodBody, goodFiles, upload } from "../helper/workspace.ts";
@@ -16,6 +17,7 @@ const submit = (body: Record<string, unknown>, headers: Record<string, string> =
 
 t.test("a good task is accepted with the versions of all its objects", async (t) => {
   await upload(engine, alice.bucket, "good", goodFiles());
+  const ended = t.capture(api.metrics.submissions, "ended");
   const { status, body } = await submit(goodBody("good"));
   t.equal(status, 201, JSON.stringify(body));
   t.match(body, {
@@ -25,6 +27,11 @@ t.test("a good task is accepted with the versions of all its objects", async (t)
     warnings: [],
     outputPath: "/jobs/good",
   });
+  t.same(
+    ended().map(({ args: [stage] }) => stage),
+    [...SUBMISSION_STAGES],
+    "each stage is timed once",
+  );
   const task = api.kernel.tasks.at(-1);
   t.match(task, {
     slug: "good",

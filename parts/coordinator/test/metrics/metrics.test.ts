@@ -121,6 +121,25 @@ t.test(
   },
 );
 
+t.test("the stages of a submission are told one after another", async (t) => {
+  const metrics = new Metrics(sources);
+  metrics.submissions.ended("authentication", 0.25);
+  const ended = metrics.submissions.clock();
+  ended("bucket");
+  ended("audit");
+  const text = await metrics.text();
+  const lineOf = (stage: string, what: string) =>
+    new RegExp(`^resontech_submission_stage_seconds_${what}\\{stage="${stage}"\\} (.+)$`, "m").exec(
+      text,
+    )?.[1];
+  t.equal(lineOf("authentication", "sum"), "0.25");
+  for (const stage of ["bucket", "audit"]) {
+    t.equal(lineOf(stage, "count"), "1");
+    t.ok(Number(lineOf(stage, "sum")) < 0.25, `${stage} begins where the one before ended`);
+  }
+  t.equal(lineOf("commit", "count"), undefined, "what did not happen");
+});
+
 t.test("who asks at once shares one look", async (t) => {
   let looks = 0;
   const metrics = new Metrics({

@@ -41,6 +41,7 @@ function nightlyWorld(t: Test, change: Partial<ScheduleRow> = {}) {
     now: () => world.nowMs,
     store: { list: async () => [], getRange: async () => Buffer.alloc(0), stat: async () => null },
     ...{ volume: { durable: async () => {} }, images: [], workers: () => [], catalogue: () => [] },
+    metrics: { submissions: { clock: () => () => undefined } },
     validate: async (_deps, bucket, { name }) => {
       if (stopped.error !== null) throw stopped.error;
       return { ...world.task(name), bucket, hasKeyInScript: false };

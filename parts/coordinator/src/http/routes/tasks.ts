@@ -20,6 +20,7 @@ import { StoredTasks } from "../../kernel/stored-tasks.ts";
 import { classActionOf } from "../../submission/decisions/class-action.ts";
 import { validateAgain } from "../../submission/resubmit-task.ts";
 import { validateVariant } from "../../submission/vary-task.ts";
+import type { SubmissionTimes } from "../../metrics/submission-times.ts";
 import { acceptTask, type SubmissionDeps, submitTask } from "../../submission/submit-task.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
@@ -29,6 +30,7 @@ import { responses } from "../responses.ts";
 import { authorizedBucket } from "./bucket.ts";
 
 export type TaskRoutesDeps = SubmissionDeps & {
+  metrics: { submissions: Pick<SubmissionTimes, "clock" | "ended"> };
   read: ReadHandle;
   kernel: Pick<Kernel, "job" | "outputs" | "forgetOutputs" | "requestStop">;
   store: Pick<ObjectStore, "list" | "getRange" | "stat" | "remove">;
@@ -56,11 +58,14 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       config: { access: { action: "job.submit" }, audit: { event: "job.submit" } },
     },
     async (request, reply) => {
+      deps.metrics.submissions.ended("authentication", reply.elapsedTime / 1_000);
+      const ended = deps.metrics.submissions.clock();
       const { userId, projectId } = callerOfRequest(request);
       const bucket = await authorizedBucket(request, "job.inputs.read", deps.read);
       await authorize(request, "job.submit", { userId, projectId });
       await authorize(request, classActionOf(request.body.class), { userId, projectId });
       await requireReadable(request, request.body.after, projectId);
+      ended("policy");
       const key = idempotencyKey(request.headers["idempotency-key"]);
       const job = await submitTask(
         deps,
