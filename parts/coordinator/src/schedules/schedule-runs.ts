@@ -34,7 +34,7 @@ const TRIED_FOR_MS = 3_600_000;
 export type ScheduleRunsDeps = SubmissionDeps &
   OperationDeps & {
     read: ReadHandle;
-    store: Pick<ObjectStore, "list" | "getRange" | "stat">;
+    store: Pick<ObjectStore, "list" | "listAtOnce" | "getRange" | "stat">;
     /** Unix milliseconds. */
     now: () => number;
     onError: (error: unknown) => void;

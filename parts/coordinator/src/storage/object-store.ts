@@ -34,6 +34,8 @@ export interface ObjectStore {
   setBucketPolicy(bucket: string, policy: object): Promise<void>;
   /** Current versions under a prefix, by key in code unit order. @throws TooManyObjectsError above `limit`. */
   list(bucket: string, prefix: string, limit: number): Promise<ObjectVersion[]>;
+  /** As {@link list}, in one request; null where the versions under the prefix are more than one answer holds. */
+  listAtOnce(bucket: string, prefix: string): Promise<ObjectVersion[] | null>;
   /** Current objects of one folder, and the folders below it. @param prefix empty, or with a slash at its end */
   listFolder(
     bucket: string,
@@ -194,7 +196,15 @@ export class S3ObjectStore implements ObjectStore {
         if (found.length > limit) throw new TooManyObjectsError(limit);
       }
     }
-    return found.sort((a, b) => (a.key < b.key ? -1 : 1));
+    return byKey(found);
+  }
+
+  async listAtOnce(bucket: string, prefix: string): Promise<ObjectVersion[] | null> {
+    const { listed, cut } = await this.#versionPage(bucket, prefix, { key: "", versionId: "" });
+    if (cut !== null) return null;
+    return byKey(
+      listed.flatMap(({ version, isLatest, isMarker }) => (isLatest && !isMarker ? [version] : [])),
+    );
   }
 
   async listFolder(
@@ -567,6 +577,11 @@ export class S3ObjectStore implements ObjectStore {
       throw error;
     }
   }
+}
+
+/** In code unit order. */
+function byKey(versions: ObjectVersion[]): ObjectVersion[] {
+  return versions.sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
 /** A delete marker has neither size nor ETag. */

@@ -7,7 +7,7 @@ import type { ObjectStore } from "../storage/object-store.ts";
 import type { ChosenImages } from "./decisions/choose-images.ts";
 
 export type ValidationDeps = {
-  store: Pick<ObjectStore, "list" | "getRange">;
+  store: Pick<ObjectStore, "list" | "listAtOnce" | "getRange">;
   images: readonly JobImage[];
   workers: () => readonly WorkerView[];
   catalogue: () => readonly FleetModel[];

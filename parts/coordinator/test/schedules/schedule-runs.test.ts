@@ -39,7 +39,12 @@ function nightlyWorld(t: Test, change: Partial<ScheduleRow> = {}) {
   const deps: ScheduleRunsDeps = {
     ...{ read: world.read, commit, gate: audit.gate, record: audit.record, kernel },
     now: () => world.nowMs,
-    store: { list: async () => [], getRange: async () => Buffer.alloc(0), stat: async () => null },
+    store: {
+      list: async () => [],
+      listAtOnce: async () => [],
+      getRange: async () => Buffer.alloc(0),
+      stat: async () => null,
+    },
     ...{ volume: { durable: async () => {} }, images: [], workers: () => [], catalogue: () => [] },
     metrics: { submissions: { clock: () => () => undefined } },
     validate: async (_deps, bucket, { name }) => {

@@ -198,6 +198,8 @@ t.test("a listing of many pages names every version once, wherever a page ends",
     t.same(objects.sort(), kept, `${entries} a page`);
     t.same(keysOf(listed.filter(({ isMarker }) => isMarker)), ["c", "d", "d"], `${entries} a page`);
     t.same(keysOf(await paged.list(many, "", current.length)), current, `${entries} a page`);
+    t.equal(await paged.listAtOnce(many, ""), null, `${entries} a page`);
+    t.same(keysOf((await paged.listAtOnce(many, "h")) ?? []), ["h/"], `${entries} a page`);
     t.same(keysOf(await paged.list(many, "e", 3)), ["e-f", "e/", "e/g"], `${entries} a page`);
     t.same(
       await paged.usage(many),
@@ -205,6 +207,11 @@ t.test("a listing of many pages names every version once, wherever a page ends",
       `${entries} a page`,
     );
   }
+  t.same(
+    keysOf((await inPagesOf(100).listAtOnce(many, "")) ?? []),
+    current,
+    "where one answer holds all versions",
+  );
 });
 
 t.test(

@@ -41,7 +41,7 @@ export type InferenceRoutesDeps = SubmissionDeps & {
   read: ReadHandle;
   commit: GroupCommit;
   kernel: Pick<Kernel, "job" | "requestStop">;
-  store: Pick<ObjectStore, "list" | "getRange" | "stat">;
+  store: Pick<ObjectStore, "list" | "listAtOnce" | "getRange" | "stat">;
   outputExport: "open" | "controlled";
   publicUrl: string;
   ownImages: OwnImages;

@@ -33,7 +33,7 @@ export type TaskRoutesDeps = SubmissionDeps & {
   metrics: { submissions: Pick<SubmissionTimes, "clock" | "ended"> };
   read: ReadHandle;
   kernel: Pick<Kernel, "job" | "outputs" | "forgetOutputs" | "requestStop">;
-  store: Pick<ObjectStore, "list" | "getRange" | "stat" | "remove">;
+  store: Pick<ObjectStore, "list" | "listAtOnce" | "getRange" | "stat" | "remove">;
 };
 
 const tags = ["tasks"];

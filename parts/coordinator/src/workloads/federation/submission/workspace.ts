@@ -2,7 +2,7 @@
 import { ApiError } from "../../../api-error.ts";
 import type { AcceptedInput } from "../../../kernel/accepted-task.ts";
 import type { ObjectStore } from "../../../storage/object-store.ts";
-import { type FolderObject, listFolder } from "../../../submission/folder-objects.ts";
+import { type FolderObject, listFolders } from "../../../submission/folder-objects.ts";
 import type { TaskPaths } from "./task-paths.ts";
 
 export type Workspace = {
@@ -20,18 +20,17 @@ const MAX_NAMES_BYTES = 256 * 1024;
 
 /** @throws ApiError too_many_objects, shard_folder_empty, shard_too_many, model_* */
 export async function readWorkspace(
-  store: Pick<ObjectStore, "list">,
+  store: Pick<ObjectStore, "list" | "listAtOnce">,
   bucket: string,
   paths: TaskPaths,
 ): Promise<Workspace> {
-  const folder = (key: string) => listFolder(store, bucket, key);
-  const [scripts, configs, requirements, shards, model] = await Promise.all([
-    folder(paths.scripts),
-    folder(paths.configs),
-    folder(paths.requirements),
-    folder(paths.shards),
-    paths.model === null ? null : folder(paths.model),
-  ]);
+  const [scripts = [], configs = [], requirements = [], shards = [], model] = await listFolders(
+    ...([store, bucket, paths.outputRoot] as const),
+    [
+      ...[paths.scripts, paths.configs, paths.requirements, paths.shards],
+      ...(paths.model === null ? [] : [paths.model]),
+    ],
+  );
   const zips = shards.filter(
     ({ path }) => !path.includes("/") && path.toLowerCase().endsWith(".zip"),
   );
@@ -52,7 +51,7 @@ export async function readWorkspace(
     configs,
     requirements,
     shards: zips,
-    model: model === null ? null : warmStart(paths.model ?? "", model),
+    model: model === undefined ? null : warmStart(paths.model ?? "", model),
   };
 }
 

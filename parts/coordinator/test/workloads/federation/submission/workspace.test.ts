@@ -12,6 +12,7 @@ const PATHS = {
 
 /** A bucket with so many scripts and configs, each with a name of so many characters, and one shard. */
 const bucketOf = (count: number, nameLength: number) => ({
+  listAtOnce: async () => null,
   list: async (_bucket: string, prefix: string) => {
     const names = prefix.includes("shards")
       ? ["a.zip"]
