@@ -8,6 +8,7 @@ import { type Command, Option } from "commander";
 import { CliError, UsageError } from "./cli-error.ts";
 import { getJson, sendJson } from "./api-client.ts";
 import { printable } from "./printable.ts";
+import { addShareRequest } from "./share-request.ts";
 import { settingsFrom } from "./settings.ts";
 
 type Shell = {
@@ -147,6 +148,7 @@ export function addApprovalCommands(program: Command, { say, table }: Shell): vo
     .action((name: string, digest: string, { reason }: { reason?: string }) =>
       ask({ kind: "image", name, digest }, reason),
     );
+  addShareRequest(request, ask);
   request
     .command("export <job> [keys...]")
     .description(

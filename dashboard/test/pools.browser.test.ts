@@ -59,10 +59,30 @@ t.test("an administrator makes a pool, and nodes are told apart", async (t) => {
   await pools(page).getByRole("button", { name: "Change the pool cardio" }).click();
   const change = page.getByRole("form", { name: "Pool cardio" });
   await change.getByRole("spinbutton", { name: /^Longest time limit/ }).fill("600");
+  await change.getByRole("listbox", { name: /^Classes/ }).selectOption(["interactive", "train"]);
+  await change.getByRole("spinbutton", { name: /^Most workers of one project/ }).fill("2");
+  await change.getByRole("textbox", { name: /^Workers that it expects/ }).fill("h100, a100");
   await change.getByRole("listbox", { name: /^Nodes/ }).selectOption(["node-a", "node-b"]);
   await change.getByRole("button", { name: "Change the pool" }).click();
   await row.getByRole("cell", { name: "node-a, node-b" }).waitFor();
   await row.getByRole("cell", { name: "time limit of at most 600 min" }).waitFor();
+  await row.getByRole("cell", { name: "classes interactive, train" }).waitFor();
+  await row.getByRole("cell", { name: "at most 2 workers of one project" }).waitFor();
+  const odd = pools(page).getByRole("list", { name: "What does not go together" });
+  await odd.getByText("cardio expects h100, a100; node-a shows cpu.").waitFor();
+  await shotsOf(page)("pools");
+  const appliance = await pageOf(root.userId, "/appliance", ["platform-admin"]);
+  await appliance
+    .getByText("node node-a of the pool cardio shows cpu, which the pool does not expect")
+    .waitFor();
+  t.same(await accessibilityFaults(page), []);
+
+  await pools(page).getByRole("button", { name: "Change the pool cardio" }).click();
+  await change.getByRole("listbox", { name: /^Classes/ }).selectOption([]);
+  await change.getByRole("textbox", { name: /^Workers that it expects/ }).fill("");
+  await change.getByRole("button", { name: "Change the pool" }).click();
+  await odd.waitFor({ state: "detached" });
+  t.notMatch(await row.innerText(), /classes|expects/, "what is emptied is lifted");
 });
 
 t.test(
@@ -97,6 +117,31 @@ t.test(
   },
 );
 
+t.test(
+  "an entry is moved and given another reason, and a time that is over is refused",
+  async (t) => {
+    const page = await pageOf(root.userId, "/queue", ["platform-admin"]);
+    const row = calendar(page).getByRole("row", { name: /new firmware/ });
+    const until = row.getByRole("cell").nth(2);
+    const before = await until.innerText();
+    await row.getByRole("button", { name: /^Change cal-/ }).click();
+    const form = page.getByRole("form", { name: /^Entry cal-/ });
+    const save = form.getByRole("button", { name: "Change the entry" });
+    t.ok(await save.isDisabled(), "nothing differs yet");
+    await form.getByLabel("Until").fill(inHours(-1));
+    await save.click();
+    await form.getByText("until is in the past").waitFor();
+    await form.getByLabel("Until").fill(inHours(9));
+    await form.getByLabel("Reason").fill("new firmware, and disks");
+    await shotsOf(page)("calendar-change");
+    t.same(await accessibilityFaults(page), []);
+    await save.click();
+    await calendar(page).getByRole("cell", { name: "new firmware, and disks" }).waitFor();
+    await form.waitFor({ state: "detached" });
+    t.not(await until.innerText(), before, "it lasts longer");
+  },
+);
+
 t.test("a stranger sees when, and neither whose nor why", async (t) => {
   const page = await pageOf(bert.userId, "/queue");
   await calendar(page).getByRole("cell", { name: "Reserved for another project" }).waitFor();
@@ -114,6 +159,24 @@ t.test("a stranger sees when, and neither whose nor why", async (t) => {
   await pools(own)
     .getByRole("row", { name: /^cardio/ })
     .waitFor();
+});
+
+t.test("forms name a pool of the project, and what each member asks of its node", async (t) => {
+  const page = await pageOf(ada.userId, "/submit?as=command");
+  const field = page.getByRole("combobox", { name: /^Pool/ });
+  await field.selectOption("cardio");
+  await page.getByRole("spinbutton", { name: /^Processors for each member/ }).fill("2");
+  await page.getByRole("spinbutton", { name: /^Memory of the node for each member/ }).fill("512");
+  const code = page.locator("main");
+  await code.getByText(/"cpusPerMember":2,"hostMemoryMbPerMember":512,"pool":"cardio"/).waitFor();
+  await shotsOf(page)("submit-command");
+  t.same(await accessibilityFaults(page), []);
+  await page.goto(`${running.url}/dashboard/submit?as=predictor`);
+  await field.selectOption("cardio");
+  await code.getByText(/resontech infer deploy FOLDER .*--pool cardio/).waitFor();
+  const stranger = await pageOf(bert.userId, "/submit?as=command");
+  await stranger.getByRole("spinbutton", { name: /^Processors/ }).waitFor();
+  t.equal(await stranger.getByRole("combobox", { name: /^Pool/ }).count(), 0, "nor is it named");
 });
 
 t.test("the sections are for every hand, screen and theme", async (t) => {

@@ -65,7 +65,26 @@ t.test("who waits sees for whom, until when, and why", async (t) => {
   await why.getByText("It takes 2. Of 2 workers 2 would do when they are free.").waitFor();
   await why.getByText("2 busy").waitFor();
   await why.getByRole("cell", { name: "Another project" }).waitFor();
+  const places = why.getByRole("table", { name: "How good each place that would do is now" });
+  await places.getByRole("row", { name: /node-a cpu/ }).waitFor();
   await shotsOf(page)("job-waits");
+  t.same(await accessibilityFaults(page), []);
+});
+
+t.test("where a job is, each factor of its place stands on its page", async (t) => {
+  const page = await pageOf(ada.userId, "/");
+  await page.getByRole("link", { name: "held" }).first().click();
+  await page.getByRole("tab", { name: "Use" }).click();
+  const here = page.getByRole("region", { name: "Why it is here" });
+  const places = here.getByRole("table", { name: "How good each place is now" });
+  const row = places.getByRole("row", { name: /node-a cpu/ });
+  await row.waitFor();
+  for (const title of ["Node", "Model", "Score", "Uptime", "Load", "Price"])
+    await places.getByRole("columnheader", { name: title }).waitFor();
+  const cells = await row.getByRole("cell").allInnerTexts();
+  t.match(cells.slice(0, 2), ["node-a", "cpu"]);
+  t.match(cells[2], /^(1|0\.\d{1,3})$/, "the product of its factors");
+  await shotsOf(page)("job-score");
   t.same(await accessibilityFaults(page), []);
 });
 

@@ -5,7 +5,7 @@ import { leaves } from "../audit/command-audit.ts";
 import { commaList } from "./decisions/comma-list.ts";
 import { type OperatorShell, printedAnswer } from "./ask-operator.ts";
 
-const HEAD = ["POOL", "KIND", "PROJECT", "LENDS", "AT MOST", "CLASSES", "NODES"];
+const HEAD = ["POOL", "KIND", "PROJECT", "LENDS", "AT MOST", "CLASSES", "OF A PROJECT", "NODES"];
 const CHANGE = { event: "admin.pools", loggedBy: "coordinator" } as const;
 
 /** An option can't be null: commander makes an empty text of it. */
@@ -13,6 +13,8 @@ type Rules = {
   lend?: boolean;
   atMost?: number | "none";
   classes?: NonNullable<PoolBody["classes"]> | "none";
+  projectWorkers?: number | "none";
+  workers?: string[] | "none";
 };
 
 export function addPoolCommands(program: Command, { ask, print, table, say }: OperatorShell): void {
@@ -29,6 +31,15 @@ export function addPoolCommands(program: Command, { ask, print, table, say }: Op
       say(
         `${pool.name}: ${pool.kind}, ${pool.nodes.length === 0 ? "no node" : pool.nodes.join(", ")}`,
       );
+    tell(pool);
+  };
+  /** Beside the answer, where a program does not read it. */
+  const tell = ({ name, unlike, warnings, workerModels }: PoolReply) => {
+    for (const { node, shows } of unlike)
+      say(
+        `warning: ${name}: ${node} shows ${shows.length === 0 ? "no worker" : shows.join(", ")}; the pool expects ${workerModels?.join(", ")}`,
+      );
+    for (const warning of warnings) say(`warning: ${name}: ${warning}`);
   };
 
   leaves(pools.command("ls"), { none: "status" })
@@ -38,6 +49,7 @@ export function addPoolCommands(program: Command, { ask, print, table, say }: Op
       const answer = await ask("pool-list");
       if (json) print(printedAnswer("pool-list", answer));
       else table(HEAD, answer.pools.map(row), "no pool: every node is everybody's");
+      for (const pool of answer.pools) tell(pool);
     });
 
   withRules(leaves(pools.command("add <name>"), CHANGE))
@@ -55,17 +67,21 @@ export function addPoolCommands(program: Command, { ask, print, table, say }: Op
         name: string,
         {
           json,
-          lend,
-          atMost,
-          classes,
-          ...rest
-        }: { json: boolean } & Omit<PoolBody, "name" | "lends" | "mostRunMinutes" | "classes"> &
-          Rules,
+          kind,
+          project,
+          nodes,
+          ...rules
+        }: { json: boolean } & Pick<PoolBody, "kind" | "project" | "nodes"> & Rules,
       ) =>
         told(
           "pool-add",
           json,
-          await ask("pool-add", { name, ...rest, ...rulesOf({ lend, atMost, classes }) }),
+          await ask("pool-add", {
+            ...{ name, kind },
+            ...(project === undefined ? {} : { project }),
+            ...(nodes === undefined ? {} : { nodes }),
+            ...rulesOf(rules),
+          }),
         ),
     );
 
@@ -80,16 +96,20 @@ export function addPoolCommands(program: Command, { ask, print, table, say }: Op
         id: string,
         {
           json,
-          lend,
-          atMost,
-          classes,
-          ...rest
-        }: { json: boolean } & Omit<PoolChangeBody, "lends" | "mostRunMinutes" | "classes"> & Rules,
+          addNodes,
+          removeNodes,
+          ...rules
+        }: { json: boolean } & Pick<PoolChangeBody, "addNodes" | "removeNodes"> & Rules,
       ) =>
         told(
           "pool-set",
           json,
-          await ask("pool-set", { id, ...rest, ...rulesOf({ lend, atMost, classes }) }),
+          await ask("pool-set", {
+            id,
+            ...(addNodes === undefined ? {} : { addNodes }),
+            ...(removeNodes === undefined ? {} : { removeNodes }),
+            ...rulesOf(rules),
+          }),
         ),
     );
 
@@ -118,6 +138,16 @@ function withRules(command: Command): Command {
       "--classes <classes>",
       "only jobs of these, as `train,interactive`; `none` lifts it",
       classesOf,
+    )
+    .option(
+      "--project-workers <count>",
+      "one project holds at most so many workers there; `none` lifts it",
+      countOrNone,
+    )
+    .option(
+      "--workers <models>",
+      "what its workers are to be, as `h100,a100_80gb-mig-1g.10gb`; `none` expects nothing",
+      (text: string) => (text === "none" ? text : commaList(text)),
     );
 }
 
@@ -125,18 +155,26 @@ function rulesOf({
   lend,
   atMost,
   classes,
-}: Rules): Pick<PoolChangeBody, "lends" | "mostRunMinutes" | "classes"> {
+  projectWorkers,
+  workers,
+}: Rules): Omit<PoolChangeBody, "addNodes" | "removeNodes"> {
   return {
+    ...(projectWorkers === undefined
+      ? {}
+      : { projectWorkers: projectWorkers === "none" ? null : projectWorkers }),
+    ...(workers === undefined ? {} : { workerModels: workers === "none" ? null : workers }),
     ...(lend === undefined ? {} : { lends: lend }),
     ...(atMost === undefined ? {} : { mostRunMinutes: atMost === "none" ? null : atMost }),
     ...(classes === undefined ? {} : { classes: classes === "none" ? null : classes }),
   };
 }
 
-function row({ name, kind, project, lends, mostRunMinutes, classes, nodes }: PoolReply): string[] {
+function row(pool: PoolReply): string[] {
+  const { name, kind, project, lends, mostRunMinutes, classes, projectWorkers, nodes } = pool;
   return [
     ...[name, kind, project?.id ?? "-", lends ? "yes" : "no"],
     ...[mostRunMinutes === null ? "-" : `${mostRunMinutes} min`, classes?.join(", ") ?? "all"],
+    projectWorkers === null ? "-" : `${projectWorkers} at most`,
     nodes.length === 0 ? "-" : nodes.join(", "),
   ];
 }
@@ -150,6 +188,12 @@ function minutesOf(text: string): number | "none" {
   if (text === "none") return text;
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("Write whole minutes, or `none`.");
+}
+
+function countOrNone(text: string): number | "none" {
+  if (text === "none") return text;
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Write a whole number above 0, or `none`.");
 }
 
 function classesOf(text: string): NonNullable<PoolBody["classes"]> | "none" {

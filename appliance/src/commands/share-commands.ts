@@ -1,9 +1,9 @@
 /** `appliance shares …`: who is guaranteed how many workers, and who holds them. */
 import type { ShareFacts } from "@resontech/contracts/operator-shares";
+import { WORKERS_BY_MODEL_HELP, workersByModel } from "@resontech/contracts/workers-by-model";
 import { type Command, InvalidArgumentError } from "commander";
 import { leaves } from "../audit/command-audit.ts";
 import { type OperatorShell, printedAnswer } from "./ask-operator.ts";
-import { workersByModel } from "./decisions/workers-by-model.ts";
 
 const HEAD = ["SHARE", "KIND", "NAME", "GUARANTEED", "LIMIT", "WEIGHT", "A PERSON", "HELD", "LENT"];
 
@@ -34,16 +34,8 @@ export function addShareCommands(
     .description(
       "guarantee workers, limit them, or weigh a share beside its peers; who borrowed gives back what is guaranteed",
     )
-    .option(
-      "--guarantee <workers>",
-      "by model, as `h100=4,cpu=2`; `none` takes it away",
-      workersByModel,
-    )
-    .option(
-      "--limit <workers>",
-      "the most at any time, by model; `none` takes it away",
-      workersByModel,
-    )
+    .option("--guarantee <workers>", "by model, as `h100=4,cpu=2`; `none` takes it away", workersOf)
+    .option("--limit <workers>", "the most at any time, by model; `none` takes it away", workersOf)
     .option("--weight <number>", "what is lent goes by weight; 1 at first", Number)
     .option(
       "--person-running <number>",
@@ -129,4 +121,10 @@ function countOrNone(text: string): number | null {
 function words(amountsByModel: Readonly<Record<string, number>>, none = "-"): string {
   const parts = Object.entries(amountsByModel).map(([model, count]) => `${count} ${model}`);
   return parts.length === 0 ? none : parts.join(", ");
+}
+
+function workersOf(text: string): Record<string, number> {
+  const amounts = workersByModel(text);
+  if (amounts === null) throw new InvalidArgumentError(WORKERS_BY_MODEL_HELP);
+  return amounts;
 }

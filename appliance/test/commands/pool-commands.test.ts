@@ -9,6 +9,7 @@ import { addPoolCommands } from "../../src/commands/pool-commands.ts";
 const POOL = {
   ...{ id: "pool-1", name: "cardio", kind: "managed", project: { id: "p_1", name: "cardio" } },
   ...{ lends: true, mostRunMinutes: 600, classes: ["train"], nodes: ["node-a"], workers: [] },
+  ...{ projectWorkers: null, workerModels: null, unlike: [], warnings: [] },
 };
 const ENTRY = {
   ...{ id: "cal-1", kind: "maintenance", pool: null, nodes: ["node-a"], project: null },
@@ -75,7 +76,7 @@ t.test("a pool is made, changed, listed and removed", async (t) => {
     ["pool-set", { id: "cardio", removeNodes: ["node-a"] }],
   ]);
   t.same((await run("pools", "ls")).said, [
-    ["cardio", "managed", "p_1", "yes", "600 min", "train", "node-a"],
+    ["cardio", "managed", "p_1", "yes", "600 min", "train", "-", "node-a"],
   ]);
   t.same((await run("pools", "rm", "cardio")).said, ["cardio is removed"]);
   for (const bad of [
@@ -86,6 +87,35 @@ t.test("a pool is made, changed, listed and removed", async (t) => {
   ])
     await t.rejects(run(...bad), { code: /commander/ }, bad.join(" "));
 });
+
+t.test(
+  "limits and expected workers are set and lifted, and what does not go together is said",
+  async (t) => {
+    const set = (...words: string[]) => run("pools", "set", "cardio", ...words);
+    const rules = ["--project-workers", "4", "--workers", "h100,h100-mig-1g.10gb"];
+    t.same((await set(...rules)).asked, [
+      ["pool-set", { id: "cardio", projectWorkers: 4, workerModels: ["h100", "h100-mig-1g.10gb"] }],
+    ]);
+    t.same((await set("--project-workers", "none", "--workers", "none")).asked, [
+      ["pool-set", { id: "cardio", projectWorkers: null, workerModels: null }],
+    ]);
+    await t.rejects(set("--project-workers", "0"), /whole number above 0/);
+    ANSWERS["pool-set"] = {
+      ...{ ...POOL, workerModels: ["h100"], warnings: ["pools leave too few"] },
+      unlike: [
+        { node: "node-a", shows: ["a100"] },
+        { node: "node-b", shows: [] },
+      ],
+    };
+    t.same((await set("--workers", "h100")).said, [
+      "cardio: managed, node-a",
+      "warning: cardio: node-a shows a100; the pool expects h100",
+      "warning: cardio: node-b shows no worker; the pool expects h100",
+      "warning: cardio: pools leave too few",
+    ]);
+    ANSWERS["pool-set"] = POOL;
+  },
+);
 
 t.test("maintenance and reservations are announced, moved and called off", async (t) => {
   const times = ["--from", "2026-12-05T18:00Z", "--until", "2026-12-05T22:00Z"];

@@ -57,6 +57,7 @@ type DeployOptions = {
   keyFile?: string;
   replace?: string;
   callbackUrl?: string;
+  pool?: string;
   wait: boolean;
   json: boolean;
 };
@@ -92,6 +93,7 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
       "--replace <deployment>",
       "take over its address and key once this one is ready; calls go on meanwhile",
     )
+    .option("--pool <pool>", "replicas start on nodes of this pool alone, by its name or id")
     .option("--callback-url <url>", "post each answer there as well; the operator allows its host")
     .addOption(projectOption())
     .option("--wait", "until it answers; exit code 3 when it never does", false)
@@ -350,6 +352,7 @@ function wishesOf({
   memory,
   replace,
   callbackUrl,
+  pool,
 }: DeployOptions): DeploymentSpec {
   return {
     gpuModels: gpuModels?.split(","),
@@ -357,6 +360,7 @@ function wishesOf({
     memoryMb: memory,
     replaces: replace,
     callbackUrl,
+    pool,
   };
 }
 

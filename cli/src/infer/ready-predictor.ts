@@ -16,6 +16,8 @@ export type DeploymentSpec = {
   replaces?: string | undefined;
   /** Whom its answers are posted to as well. */
   callbackUrl?: string | undefined;
+  /** Where its replicas start, and nowhere else. */
+  pool?: string | undefined;
 };
 
 /** Whether a file of the folder is a part of the deployment. @param path below the folder, with `/` */
@@ -46,7 +48,7 @@ export function folderOfPredictor(name: string, version: string | null): string 
 export function bodyOfPredictor(
   name: string,
   folder: string,
-  { gpuModels, maxPriceCents, memoryMb, replaces, callbackUrl }: DeploymentSpec,
+  { gpuModels, maxPriceCents, memoryMb, replaces, callbackUrl, pool }: DeploymentSpec,
 ): DeployBody {
   return {
     name,
@@ -57,6 +59,7 @@ export function bodyOfPredictor(
     ...(maxPriceCents === undefined ? {} : { maxPricePerGpuHourCents: maxPriceCents }),
     ...(replaces === undefined ? {} : { replaces }),
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
+    ...(pool === undefined ? {} : { pool }),
     ...(memoryMb === undefined ? {} : { estimatedMemoryMb: memoryMb }),
   };
 }

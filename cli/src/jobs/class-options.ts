@@ -5,7 +5,7 @@ import { Option } from "commander";
 export function classOption(): Option {
   return new Option(
     "--class <class>",
-    "comes first: interactive; as most jobs: train; takes what nobody else wants: scavenger",
+    "comes first: interactive; as most jobs: train; takes what nobody else wants: scavenger; of administrators alone: system",
   ).choices([...ASKED_CLASSES]);
 }
 

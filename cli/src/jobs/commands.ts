@@ -273,6 +273,7 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
       withOrder,
       [],
     )
+    .option("--pool <pool>", "let it start on nodes of this pool alone, by its name or id; or any")
     .addOption(classOption())
     .option(...PREEMPTIBLE)
     .option(...NOT_PREEMPTIBLE)

@@ -1,6 +1,10 @@
 /** Why a job waits, or is where it is, as lines of a shell. Pure. */
 import { amountWords } from "@resontech/contracts/amount-words";
-import type { JobPlacementReply, WorkerHolderReply } from "@resontech/contracts/http-queue";
+import type {
+  JobPlacementReply,
+  PlaceScore,
+  WorkerHolderReply,
+} from "@resontech/contracts/http-queue";
 import { scoreWords } from "@resontech/contracts/score-words";
 import { age } from "../age.ts";
 import { toldWithUnits } from "../size.ts";
@@ -26,10 +30,7 @@ export function placementFacts(
           ),
           ["since", `${age(placed.since, now)} ago`] as [string, string],
           ...listed("why here", placed.because),
-          ...listed(
-            "score now",
-            (placed.scores ?? []).map((one) => `${one.model} on ${one.node}: ${scoreWords(one)}`),
-          ),
+          ...scoresListed("score now", placed.scores ?? []),
         ]),
   ];
 }
@@ -83,11 +84,19 @@ function waitFacts(wait: Wait, now: number): [string, string][] {
           `${jobs} ${jobs === 1 ? "job" : "jobs"} of ${project?.name ?? "another project"}`,
       ),
     ),
+    ...scoresListed("score now", wait.scores ?? []),
     ...listed(
       "left out",
       excluded.map(({ why, workers: count }) => `${count} ${toldWithUnits(why)}`),
     ),
   ];
+}
+
+function scoresListed(name: string, scores: readonly PlaceScore[]): [string, string][] {
+  return listed(
+    name,
+    scores.map((one) => `${one.model} on ${one.node}: ${scoreWords(one)}`),
+  );
 }
 
 function listed(name: string, texts: readonly string[]): [string, string][] {

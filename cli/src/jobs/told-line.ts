@@ -28,7 +28,7 @@ function wordsOf(change: Change, nameOf: (member: string) => string): string | n
     case "waiting":
       return change.why === null ? null : `waits: ${toldWithUnits(change.why)}`;
     case "member-added":
-      return `${change.site ?? change.role} goes to ${change.node}`;
+      return `${change.site ?? change.role} goes to ${change.node}${(change.workers?.length ?? 0) > 1 ? `, with ${change.workers!.length} workers` : ""}`;
     case "member":
       return withReason(`${nameOf(change.member)} ${MEMBER_WORDS[change.to]}`, change.reason);
     case "progress":

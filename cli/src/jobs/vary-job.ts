@@ -25,6 +25,8 @@ export type Variation = {
   after: readonly AskedOrder[];
   class?: AskedClass;
   preemptible?: boolean;
+  /** By name or id; `any`: none. */
+  pool?: string;
 };
 
 export function isVariation({
@@ -36,10 +38,10 @@ export function isVariation({
   after,
   ...rest
 }: Variation): boolean {
-  const { name, gpuModels, maxPrice, memory, minutes, class: jobClass, preemptible } = rest;
+  const { name, gpuModels, maxPrice, memory, minutes, class: jobClass, preemptible, pool } = rest;
   return (
     [file, add, remove, argument, env, after].some((list) => list.length > 0) ||
-    [name, gpuModels, maxPrice, memory, minutes, jobClass, preemptible].some(
+    [name, gpuModels, maxPrice, memory, minutes, jobClass, preemptible, pool].some(
       (value) => value !== undefined,
     )
   );
@@ -83,7 +85,7 @@ export async function varyJob(
 
 function bodyOf(variation: Variation): TaskVariantBody {
   const { name, gpuModels, maxPrice, memory, minutes, argument, env } = variation;
-  const { class: jobClass, preemptible } = variation;
+  const { class: jobClass, preemptible, pool } = variation;
   return {
     ...(name === undefined ? {} : { name }),
     ...(gpuModels === undefined
@@ -94,6 +96,7 @@ function bodyOf(variation: Variation): TaskVariantBody {
     ...(minutes === undefined ? {} : { timeLimitMinutes: minutes }),
     ...(jobClass === undefined ? {} : { class: jobClass }),
     ...(preemptible === undefined ? {} : { preemptible }),
+    ...(pool === undefined ? {} : { pool: pool === "any" ? null : pool }),
     ...(argument.length === 0 ? {} : { arguments: [...argument] }),
     ...(env.length === 0
       ? {}

@@ -62,6 +62,7 @@ export function parameterRows(
     row("Makes way", ({ preemptible }) =>
       preemptible === false ? "not within a guarantee" : "yes",
     ),
+    row("Pool", ({ pool }) => pool ?? "any"),
     row("Image", ({ images }) => images.map(imageWords).join(", ")),
     ...paths.map((path) => row(path, (job) => filesOf(job).get(path) ?? "")),
   ];

@@ -68,4 +68,9 @@ export type CoordinatorHealth = {
   /** The last time that the wall clock was set, since the start. */
   clockStep: { stepMs: number; agoMs: number } | null;
   nodes: NodeHealth[];
+  /** Nodes whose workers are others than their pool says, and guarantees that pools make impossible. A release before does not tell. */
+  pools?: {
+    unlike: { pool: string; node: string; shows: string[] }[];
+    unkept: { model: string; shares: string[]; wanted: number; there: number }[];
+  };
 };

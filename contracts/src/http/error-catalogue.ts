@@ -354,6 +354,10 @@ export const ERROR_CATALOGUE = {
     status: 403,
     hint: "Submit a job of fewer workers, or ask an administrator for a higher limit.",
   },
+  pool_limit_exceeded: {
+    status: 403,
+    hint: "Submit a job of fewer workers, name another pool, or ask an administrator for a higher limit of the pool.",
+  },
   person_limit_exceeded: {
     status: 403,
     hint: "Submit a job of fewer workers, or ask an administrator for a higher limit per person.",

@@ -19,6 +19,12 @@ export const PREDICT_KEY_PREFIX = "rpk_";
 /** Kinds of job that answer calls. The hosted contract knows them as inference jobs, and tasks are all others. */
 export const DEPLOYMENT_KINDS: readonly string[] = ["predictor"];
 
+const PoolName = Type.String({
+  ...{ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9._-]+$" },
+  description:
+    "Id or name of one of GET /api/pools: replicas start there and nowhere else. Not of the hosted API.",
+});
+
 export const DeployBody = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 200 }),
@@ -37,6 +43,7 @@ export const DeployBody = Type.Object(
     ),
     maxPricePerGpuHourCents: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000_000 })),
     onlyMineWorkers: Type.Optional(Type.Boolean()),
+    pool: Type.Optional(PoolName),
     replaces: Type.Optional({
       ...IdParam,
       description:

@@ -231,6 +231,8 @@ export const JobParametersReply = Type.Object(
     class: Nullable(Type.Enum([...ASKED_CLASSES])),
     /** As it was asked for; null: it makes way as others do. */
     preemptible: Nullable(Type.Boolean()),
+    /** Name of the pool that it names, its id where the pool is gone; null: none. */
+    pool: Nullable(Type.String()),
     /** Profiles of the images that the job's files go with, best first. */
     images: Type.Array(
       Type.Object(

@@ -28,6 +28,16 @@ const rules = {
       }),
     ),
   ),
+  /** The most workers that one project may hold there at a time. A job starts there if all its workers are within it. */
+  projectWorkers: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
+  /** Models, or parts of devices as `h100-mig-1g.10gb`, that its workers are to be. A node that shows others is named; nobody is kept out. */
+  workerModels: Type.Optional(
+    Nullable(
+      Type.Array(Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,63}$" }), {
+        ...{ minItems: 1, maxItems: 8, uniqueItems: true },
+      }),
+    ),
+  ),
 };
 
 export const PoolBody = Type.Object(
@@ -64,6 +74,14 @@ export const PoolReply = Type.Object(
     lends: Type.Boolean(),
     mostRunMinutes: Nullable(Type.Integer()),
     classes: Nullable(Type.Array(Type.String())),
+    projectWorkers: Nullable(Type.Integer()),
+    workerModels: Nullable(Type.Array(Type.String())),
+    /** Its nodes that show other workers than it expects; with nothing shown: none of those. */
+    unlike: Type.Array(
+      Type.Object({ node: Type.String(), shows: Type.Array(Type.String()) }, closed),
+    ),
+    /** Guarantees that pools make impossible, in words, for whoever sees all pools. */
+    warnings: Type.Array(Type.String()),
     nodes: Type.Array(Type.String()),
     /** Workers of its nodes, by model. */
     workers: Type.Array(

@@ -85,6 +85,28 @@ export const QueueReply = Type.Object(
 );
 export type QueueReply = Static<typeof QueueReply>;
 
+/** One model on one node. */
+export const PlaceScore = Type.Object(
+  {
+    node: Type.String(),
+    model: Type.String(),
+    /** The product of its factors. */
+    score: Type.Number({ exclusiveMinimum: 0, maximum: 1 }),
+    factors: Type.Array(
+      Type.Object(
+        {
+          factor: Type.Enum([...SCORE_FACTORS]),
+          /** Null: nobody knows, and it counts 1. */
+          value: Nullable(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+export type PlaceScore = Static<typeof PlaceScore>;
+
 /** How a project stands with the job added; `unset`: nobody is guaranteed anything. */
 const GuaranteeStanding = Type.Enum(["unset", "within", "beyond"]);
 
@@ -124,31 +146,11 @@ const Wait = Type.Object(
     holders: Type.Array(WorkerHolderReply),
     expectedStart: Nullable(Instant),
     noStart: Nullable(Type.Enum([...NO_START_REASONS])),
+    /** How good the places are now that would do whenever they are free, the best first; none where it names its workers. Absent: of an older appliance. */
+    scores: Type.Optional(Type.Array(PlaceScore)),
   },
   closed,
 );
-
-/** One model on one node. */
-export const PlaceScore = Type.Object(
-  {
-    node: Type.String(),
-    model: Type.String(),
-    /** The product of its factors. */
-    score: Type.Number({ exclusiveMinimum: 0, maximum: 1 }),
-    factors: Type.Array(
-      Type.Object(
-        {
-          factor: Type.Enum([...SCORE_FACTORS]),
-          /** Null: nobody knows, and it counts 1. */
-          value: Nullable(Type.Number({ exclusiveMinimum: 0, maximum: 1 })),
-        },
-        closed,
-      ),
-    ),
-  },
-  closed,
-);
-export type PlaceScore = Static<typeof PlaceScore>;
 
 export const JobPlacementReply = Type.Object(
   {

@@ -19,8 +19,8 @@ const ModelId = Type.String({ minLength: 1, maxLength: 64 });
 /** How a job must have ended before one that is to start after it. */
 export const AFTER_WHENS = ["succeeded", "ended"] as const;
 export type AfterWhen = (typeof AFTER_WHENS)[number];
-/** Classes that a job may ask for. Nobody asks for the others: the appliance's own work, deployments and pools have them. */
-export const ASKED_CLASSES = ["interactive", "train", "scavenger"] as const;
+/** Classes that a job may ask for; `system` by administrators alone. Nobody asks for the others: deployments and pools have them. */
+export const ASKED_CLASSES = ["interactive", "train", "scavenger", "system"] as const;
 export type AskedClass = (typeof ASKED_CLASSES)[number];
 const Class = Type.Enum([...ASKED_CLASSES], {
   description:

@@ -71,6 +71,8 @@ export const JobStateChange = Type.Union([
       },
       /** Null for one that holds no device. */
       worker: Nullable(IdParam),
+      /** All that it holds, the one above first. Absent: of an older appliance. */
+      workers: Type.Optional(Type.Array(IdParam)),
       /** The lost member whose place it takes. */
       replaces: Nullable(IdParam),
     },

@@ -10,7 +10,7 @@ import {
   wireState,
 } from "./job-states.ts";
 
-/** What a job is told to be, in eight words. How it got there stands in its events. */
+/** What a job is told to be, in nine words. How it got there stands in its events. */
 export const JOB_WORDS: Readonly<Record<JobState, JobWord>> = {
   ACCEPTED: "waiting",
   QUEUED: "waiting",
@@ -19,8 +19,8 @@ export const JOB_WORDS: Readonly<Record<JobState, JobWord>> = {
   PROVISIONING: "starting",
   STAGING: "starting",
   RUNNING: "running",
-  // Its members stop, and it waits for a place again.
-  PREEMPTING: "waiting",
+  // Its members stop, and then it waits for a place again.
+  PREEMPTING: "making way",
   RECOVERING: "starting",
   FINALIZING: "finishing",
   STOPPING: "finishing",
@@ -35,6 +35,7 @@ export type JobWord =
   | "waiting"
   | "starting"
   | "running"
+  | "making way"
   | "finishing"
   | "finished"
   | "failed"
@@ -60,9 +61,9 @@ export const MEMBER_WORDS: Readonly<Record<MemberState, string>> = {
   QUARANTINED: "quarantined",
 };
 
-/** The eight, in the order of a run. */
+/** The nine, in the order of a run. */
 export const ALL_JOB_WORDS = [
-  ...["waiting", "starting", "running", "finishing"],
+  ...["waiting", "starting", "running", "making way", "finishing"],
   ...["finished", "failed", "timed out", "cancelled"],
 ] as JobWord[];
 
@@ -80,7 +81,7 @@ export function queryWord(word: JobWord): string {
 export class UnknownState extends Error {
   readonly code = "unknown_state";
 
-  /** @param others names that would do beside the eight words */
+  /** @param others names that would do beside the nine words */
   constructor(asked: string, others: readonly string[]) {
     const words = ALL_JOB_WORDS.map(queryWord).join(", ");
     super(`there is no state ${JSON.stringify(asked)}: say ${words}, or ${others.join(", ")}`);
@@ -89,7 +90,7 @@ export class UnknownState extends Error {
 
 /**
  * What the API is asked for, `a,b`: these; `-a,-b`: all but these. Exclusions narrow what is named. A name in small letters
- * is one of the eight words, one in capitals an exact state, as answers have it. @throws UnknownState
+ * is one of the nine words, one in capitals an exact state, as answers have it. @throws UnknownState
  */
 export function readStates(text: string): JobState[] {
   return selected(text, (word) => JOB_STATES.filter((state) => state === word), JOB_STATES);

@@ -20,6 +20,7 @@ const PARAMETERS: JobParametersReply = {
     timeLimitMinutes: null,
     class: null,
     preemptible: null,
+    pool: null,
   },
   images: [{ profile: "fl-cpu", reference: `r/fl-cpu@sha256:${"a".repeat(64)}` }],
   ...{ rounds: 3, minSites: 2, codeDigest: "c".repeat(64) },

@@ -16,10 +16,10 @@ import {
   statesOf,
 } from "../../src/job/state-words.ts";
 
-t.test("every state has one of eight words", async (t) => {
+t.test("every state has one of nine words", async (t) => {
   t.same(Object.keys(JOB_WORDS).toSorted(), JOB_STATES.toSorted());
   t.same(Object.keys(MEMBER_WORDS).toSorted(), MEMBER_STATES.toSorted());
-  t.equal(new Set(Object.values(JOB_WORDS)).size, 8);
+  t.equal(new Set(Object.values(JOB_WORDS)).size, 9);
   t.same(ALL_JOB_WORDS.toSorted(), [...new Set(Object.values(JOB_WORDS))].toSorted());
 });
 
@@ -41,6 +41,7 @@ t.test("states are asked for by each word that people are shown, or left out", a
     }
     t.same(read("failed,timed-out"), ["FAILED", "EXPIRED", "REJECTED"]);
     t.same(read("waiting,-waiting"), []);
+    t.same(read("making-way"), ["PREEMPTING"], "who lets go does not wait yet");
     t.equal(read("-finished").length, JOB_STATES.length - 1);
   }
 });
@@ -58,7 +59,7 @@ t.test("a shell takes the four words of the client in the client's meaning", asy
     );
   t.throws(() => readAskedStates("EXPIRED"), {
     message:
-      'there is no state "EXPIRED": say waiting, starting, running, finishing, finished, failed, timed-out, cancelled, or QUEUED, RUNNING, FINISHED, FAILED',
+      'there is no state "EXPIRED": say waiting, starting, running, making-way, finishing, finished, failed, timed-out, cancelled, or QUEUED, RUNNING, FINISHED, FAILED',
   });
 });
 

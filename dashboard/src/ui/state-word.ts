@@ -21,7 +21,7 @@ const JOB: Record<JobState, Look> = {
   PROVISIONING: looks("busy", "half"),
   STAGING: looks("busy", "half"),
   RUNNING: looks("busy", "dot"),
-  PREEMPTING: looks("wait", "ring"),
+  PREEMPTING: looks("wait", "half"),
   RECOVERING: looks("busy", "half"),
   FINALIZING: looks("busy", "half"),
   STOPPING: looks("busy", "half"),

@@ -98,6 +98,7 @@ t.test("a ready folder is submitted by the shell, a model by Python", async (t) 
     models: "cpu",
     price: "100",
     minutes: "5",
+    pool: "",
     jobClass: "scavenger",
     makesWay: "no",
   } as const;
@@ -118,6 +119,7 @@ t.test("a ready folder is submitted by the shell, a model by Python", async (t) 
     models: "",
     price: "",
     minutes: "",
+    pool: "",
     jobClass: "",
     makesWay: "",
   });
@@ -172,13 +174,18 @@ t.test("a predictor is deployed by either, and is called by what its page shows"
   desk.put("FOLDER/scripts/echo_serve.py", ECHO_SCRIPT);
   const { agent, keep } = await node();
   // The client makes a blank of a name a hyphen.
-  const asking = desk.python(python, predictorInCode({ name: "by python", models: "cpu" }).python);
+  const asking = desk.python(
+    python,
+    predictorInCode({ name: "by python", models: "cpu", pool: "" }).python,
+  );
   const asked = await Promise.race([deployedAs(/^by[ -]python$/), asking.then(lastId)]);
   await gateway.answer(agent, asked);
   await keep(asked);
   t.equal(lastId(await asking), asked, "it waited until the deployment answered");
 
-  const deploying = desk.shell(predictorInCode({ name: "by shell", models: "cpu" }).shell);
+  const deploying = desk.shell(
+    predictorInCode({ name: "by shell", models: "cpu", pool: "" }).shell,
+  );
   const id = await Promise.race([deployedAs(/^by shell$/), deploying.then(lastId)]);
   await gateway.answer(agent, id);
   await keep(id);

@@ -28,6 +28,7 @@ const JOB: JobParametersReply = {
     workerIds: null,
     class: null,
     preemptible: null,
+    pool: null,
     onlyMineWorkers: false,
     workersPerMember: 1,
     cpusPerMember: null,
@@ -37,6 +38,18 @@ const JOB: JobParametersReply = {
   ...{ estimatedMemoryMb: null, timeLimitMinutes: 30, images: [], rounds: null, minSites: 0 },
   ...{ codeDigest: "", inputs: [] },
 };
+
+t.test("a pool is kept, changed for another, or left", async (t) => {
+  const before = { ...JOB, pool: "big" };
+  const draft = draftOf(before);
+  t.same(bodyOfDraft(draft, before), { name: "digits 2" });
+  t.match(bodyOfDraft({ ...draft, pool: "small" }, before), { pool: "small" });
+  t.match(bodyOfDraft({ ...draft, pool: "" }, before), { pool: null });
+  t.match(
+    fieldChanges({ ...draft, pool: "" }, before).find(({ what }) => what === "Pool"),
+    { before: "big", after: "wherever it is let in" },
+  );
+});
 
 t.test("a draft that was not changed says nothing but a name of its own", async (t) => {
   const draft = draftOf(JOB);
@@ -149,10 +162,11 @@ t.test("lines that went and came stand with those around them", async (t) => {
 t.test("a form is told in code that says the same, whatever a name holds", async (t) => {
   const folder = folderInCode("study", {
     ...{ name: "it's", models: "cpu,h100", price: "5", minutes: "", jobClass: "", makesWay: "" },
+    pool: "big",
   });
   t.equal(
     folder.shell,
-    "resontech submit study/ --name 'it'\\''s' --gpu-models cpu,h100 --max-price 5",
+    "resontech submit study/ --name 'it'\\''s' --gpu-models cpu,h100 --max-price 5 --pool big",
   );
   t.match(folder.python, /name="it's",[^]*gpu_models=\["cpu", "h100"\],[^]*=0\.05,/);
   const variant = variantInCode(

@@ -51,6 +51,7 @@ export class Scene implements AsyncDisposable {
         ...{ gpuModels: undefined, maxPricePerGpuHourCents: undefined },
       });
       for (const node of ["node-b", "node-c"]) await (await house.addNode(node, 2)).beat([]);
+      await giveNodes(office);
       await askForRole(office);
       await fillBucket(office);
       progress("a day's work");
@@ -72,6 +73,8 @@ export class Scene implements AsyncDisposable {
     return {
       overview: "/",
       jobs: "/jobs",
+      queue: "/queue",
+      "queue-of-member": "/queue",
       ...Object.fromEntries(
         ["rounds", "curves", "use", "gpu", "events", "logs", "inputs"].map((tab) => [
           `job-${tab}`,
@@ -199,6 +202,21 @@ async function askForRole({ house }: Office): Promise<void> {
     }),
   });
   if (reply.status !== 201) throw new Error(await reply.text());
+}
+
+/** A pool with rules, what it makes impossible, and something in the calendar. */
+async function giveNodes({ house, ada }: Office): Promise<void> {
+  const { running } = house;
+  await running.control("share-set", { id: ada.project, guarantee: { cpu: 4 } });
+  await running.control("pool-add", {
+    ...{ name: "imaging", kind: "managed", project: ada.project, nodes: ["node-b"], lends: true },
+    ...{ mostRunMinutes: 600, classes: ["train", "interactive"], projectWorkers: 2 },
+    workerModels: ["h100"],
+  });
+  const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+  await running.control("calendar-add", {
+    ...{ nodes: ["node-c"], from: day(2), until: day(2.25), reason: "new firmware" },
+  });
 }
 
 async function fillBucket({ house, ada }: Office): Promise<void> {

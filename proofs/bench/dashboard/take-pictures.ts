@@ -12,6 +12,7 @@ const THEMES = ["light", "dark"] as const;
 const ROLES = ["platform-admin", "security-officer"] as const;
 /** Others see these pages empty. */
 const OF_ADMINISTRATORS = new Set([
+  "queue",
   "nodes",
   "node",
   "people",

@@ -152,6 +152,16 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
       "fault agent_refused",
       inHealth({ nodes: [node({ state: "DEAD", silentMs: 50_000, refused: "it speaks 9" })] }),
     ],
+    [
+      "warning pool_node_unlike",
+      inHealth({ pools: { unlike: [{ pool: "mig", node: "n1", shows: ["h100"] }], unkept: [] } }),
+    ],
+    [
+      "warning guarantee_unkept",
+      inHealth({
+        pools: { unlike: [], unkept: [{ model: "h100", shares: ["x"], wanted: 3, there: 2 }] },
+      }),
+    ],
     ["warning node_disk_low", inHealth({ nodes: [node({ diskFreeBytes: 2 * GIB })] })],
     ["fault node_disk_full", inHealth({ nodes: [node({ diskFreeBytes: GIB, hasDisk: false })] })],
     ["fault disk_full", codes({ disks: [disk({ freeBytes: GIB / 2 })] })],

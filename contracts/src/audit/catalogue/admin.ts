@@ -156,6 +156,10 @@ export const ADMIN_EVENTS = {
         most_run_minutes: Type.Optional(Count),
         /** Empty: all. */
         classes: Type.Optional(Type.Array(Code, { maxItems: 8 })),
+        /** 0: any number. */
+        project_workers: Type.Optional(Count),
+        /** Empty: any. */
+        worker_models: Type.Optional(Type.Array(Code, { maxItems: 8 })),
         added: Type.Optional(Nodes),
         removed: Type.Optional(Nodes),
       },

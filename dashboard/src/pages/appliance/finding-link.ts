@@ -4,6 +4,7 @@ const PAGES: readonly [code: RegExp, to: string, title: string][] = [
   [/^key_/, "/keys", "Keys"],
   [/^(node|worker|agent|nodes)_|^planned_stop$/, "/nodes", "Nodes"],
   [/^(service_account|administrator|group|role|person)_|^single_person$/, "/people", "People"],
+  [/^pool_|^guarantee_/, "/queue", "Queue"],
   [/^audit_|^vault_/, "/audit", "Audit log"],
 ];
 

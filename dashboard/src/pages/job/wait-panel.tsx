@@ -8,6 +8,7 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { startSentence } from "../../ui/start-sentence.ts";
 import { waitingSentence } from "../../ui/waiting-sentence.ts";
 import { HolderTable } from "../queue/holder-table.tsx";
+import { ScoreTable } from "./score-table.tsx";
 
 const ASKED_EVERY_MS = 10_000;
 
@@ -26,6 +27,15 @@ export function WaitPanel({ id }: { id: string }) {
   return (
     <Panel title="Why it waits">
       <Facts facts={factsOf(wait)} />
+      {(wait.scores ?? []).length === 0 ? null : (
+        <>
+          <p>Places that would do, and how good each is now:</p>
+          <ScoreTable
+            scores={wait.scores ?? []}
+            caption="How good each place that would do is now"
+          />
+        </>
+      )}
       {wait.holders.length === 0 ? null : <HolderTable holders={wait.holders} />}
     </Panel>
   );

@@ -43,8 +43,8 @@ function JobTiles() {
       <Tile
         icon="jobs"
         title="Waiting jobs"
-        href={to("waiting", "starting")}
-        figure={count("waiting", "starting")}
+        href={to("waiting", "starting", "making way")}
+        figure={count("waiting", "starting", "making way")}
       />
       <Tile
         icon="fault"

@@ -12,6 +12,7 @@ import { Question } from "../../ui/question.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { useAction } from "../../ui/use-action.ts";
+import { CalendarChange } from "./calendar-change.tsx";
 import { CalendarForm } from "./calendar-form.tsx";
 
 const ASKED_EVERY_MS = 15_000;
@@ -47,6 +48,7 @@ export function Calendar() {
   const maySet = useMay("calendar.set");
   const [leaving, setLeaving] = useState<CalendarEntryReply | null>(null);
   const [isOpen, setOpen] = useState(false);
+  const [changing, setChanging] = useState<string | null>(null);
   const calendar = useQuery({
     queryKey: ["calendar"],
     queryFn: async ({ signal }) => (await ask("GET", "/api/calendar", { signal })).entries,
@@ -63,18 +65,28 @@ export function Calendar() {
   const change: Column<CalendarEntryReply> = {
     title: "Change",
     of: (entry) => (
-      <Button
-        look="danger"
-        aria-label={`Call off ${entry.id}`}
-        onPress={() => {
-          callOff.forget();
-          setLeaving(entry);
-        }}
-      >
-        Call off
-      </Button>
+      <>
+        <Button
+          aria-expanded={changing === entry.id}
+          aria-label={`Change ${entry.id}`}
+          onPress={() => setChanging(changing === entry.id ? null : entry.id)}
+        >
+          Change
+        </Button>{" "}
+        <Button
+          look="danger"
+          aria-label={`Call off ${entry.id}`}
+          onPress={() => {
+            callOff.forget();
+            setLeaving(entry);
+          }}
+        >
+          Call off
+        </Button>
+      </>
     ),
   };
+  const changed = calendar.data.find(({ id }) => id === changing);
   return (
     <Panel title="Maintenance and reservations">
       {calendar.data.length === 0 ? (
@@ -85,6 +97,16 @@ export function Calendar() {
           columns={maySet ? [...COLUMNS, AFFECTED, change] : COLUMNS}
           rows={calendar.data}
           keyOf={({ id }) => id}
+        />
+      )}
+      {changed === undefined ? null : (
+        <CalendarChange
+          key={changed.id}
+          entry={changed}
+          onDone={async () => {
+            await calendar.refetch();
+            setChanging(null);
+          }}
         />
       )}
       {maySet ? (

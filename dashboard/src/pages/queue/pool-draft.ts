@@ -1,12 +1,17 @@
 import type { PoolBody, PoolChangeBody, PoolReply } from "@resontech/contracts/http-pools";
 
-/** A pool as it is being written. @property minutes empty: as long as it likes */
+type PoolClasses = NonNullable<PoolBody["classes"]>;
+
+/** A pool as it is being written. @property minutes empty: as long as it likes @property classes none: all @property most workers of a project; empty: any number @property models with commas; empty: any */
 export type PoolDraft = {
   name: string;
   kind: PoolReply["kind"];
   project: string;
   lends: boolean;
   minutes: string;
+  classes: string[];
+  most: string;
+  models: string;
   nodes: string[];
 };
 
@@ -16,14 +21,21 @@ export function poolDraftOf(pool: PoolReply | null): PoolDraft {
     ...{ name: pool?.name ?? "", kind: pool?.kind ?? "managed", project: pool?.project?.id ?? "" },
     ...{ lends: pool?.lends ?? false, nodes: pool?.nodes ?? [] },
     minutes: String(pool?.mostRunMinutes ?? ""),
+    ...{ classes: pool?.classes ?? [], most: String(pool?.projectWorkers ?? "") },
+    models: (pool?.workerModels ?? []).join(", "),
   };
 }
 
-export function newPool({ name, kind, project, lends, minutes, nodes }: PoolDraft): PoolBody {
+export function newPool(draft: PoolDraft): PoolBody {
+  const { name, kind, project, lends, minutes, classes, most, models, nodes } = draft;
+  const expected = modelsOf(models);
   return {
     ...{ name, kind, ...(kind === "shared" ? {} : { project }) },
     ...(kind === "managed" && lends ? { lends } : {}),
     ...(minutes === "" ? {} : { mostRunMinutes: Number(minutes) }),
+    ...(classes.length === 0 ? {} : { classes: classes as PoolClasses }),
+    ...(most === "" ? {} : { projectWorkers: Number(most) }),
+    ...(expected.length === 0 ? {} : { workerModels: expected }),
     ...(nodes.length === 0 ? {} : { nodes }),
   };
 }
@@ -33,10 +45,28 @@ export function changedPool(pool: PoolReply, draft: PoolDraft): PoolChangeBody {
   const addNodes = draft.nodes.filter((node) => !pool.nodes.includes(node));
   const removeNodes = pool.nodes.filter((node) => !draft.nodes.includes(node));
   const minutes = draft.minutes === "" ? null : Number(draft.minutes);
+  const most = draft.most === "" ? null : Number(draft.most);
+  const models = modelsOf(draft.models);
   return {
     ...(draft.lends === pool.lends ? {} : { lends: draft.lends }),
     ...(minutes === pool.mostRunMinutes ? {} : { mostRunMinutes: minutes }),
+    ...(isSame(draft.classes, pool.classes ?? [])
+      ? {}
+      : { classes: draft.classes.length === 0 ? null : (draft.classes as PoolClasses) }),
+    ...(most === pool.projectWorkers ? {} : { projectWorkers: most }),
+    ...(isSame(models, pool.workerModels ?? [])
+      ? {}
+      : { workerModels: models.length === 0 ? null : models }),
     ...(addNodes.length === 0 ? {} : { addNodes }),
     ...(removeNodes.length === 0 ? {} : { removeNodes }),
   };
+}
+
+function modelsOf(text: string): string[] {
+  return [...new Set(text.split(/[\s,]+/).filter((model) => model !== ""))];
+}
+
+/** In whatever order. */
+function isSame(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((one) => others.includes(one));
 }

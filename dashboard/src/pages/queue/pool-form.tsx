@@ -1,4 +1,5 @@
 import type { PoolReply } from "@resontech/contracts/http-pools";
+import { JOB_CLASSES } from "@resontech/contracts/http-queue";
 import { ask } from "../../api/ask.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -22,8 +23,9 @@ export function PoolForm({
   onDone: () => Promise<void>;
 }) {
   const [written, setWritten] = useKept<PoolDraft | null>(`rt-pool-${pool?.id ?? "new"}`, null);
-  const draft = written ?? poolDraftOf(pool);
-  const { kind, name, project, lends, minutes } = draft;
+  // What an older page kept lacks the later fields.
+  const draft = { ...poolDraftOf(pool), ...written };
+  const { kind, name, project, lends, minutes, most, models } = draft;
   const change = pool === null ? null : changedPool(pool, draft);
   const save = useAction(async () => {
     if (pool === null) await ask("POST", "/api/pools", { body: newPool(draft) });
@@ -92,6 +94,44 @@ export function PoolForm({
           placeholder="any"
           value={minutes}
           onChange={({ target }) => write({ minutes: target.value })}
+        />
+      </Field>
+      <Field label="Classes" hint="None chosen: all. Several with Ctrl or Shift.">
+        <select
+          multiple
+          size={JOB_CLASSES.length}
+          value={draft.classes}
+          onChange={({ target }) =>
+            write({ classes: [...target.selectedOptions].map(({ value }) => value) })
+          }
+        >
+          {JOB_CLASSES.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      </Field>
+      <Field
+        label="Most workers of one project"
+        hint="Over it jobs wait. One that alone is more is refused."
+      >
+        <input
+          type="number"
+          min={1}
+          max={1_000_000}
+          placeholder="any number"
+          value={most}
+          onChange={({ target }) => write({ most: target.value })}
+        />
+      </Field>
+      <Field
+        label="Workers that it expects"
+        hint="Models, or parts of devices as h100-mig-1g.10gb, with commas. A node that shows others is named."
+      >
+        <input
+          maxLength={600}
+          placeholder="any"
+          value={models}
+          onChange={({ target }) => write({ models: target.value })}
         />
       </Field>
       {kind === "managed" ? (

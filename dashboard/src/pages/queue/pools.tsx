@@ -4,7 +4,7 @@ import { ask } from "../../api/ask.ts";
 import { useMay } from "../../api/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { countOf } from "../../ui/count-of.ts";
-import { Failure } from "../../ui/notice.tsx";
+import { Failure, Warning } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Question } from "../../ui/question.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
@@ -110,6 +110,7 @@ function PoolTable({
         rows={pools}
         keyOf={({ id }) => id}
       />
+      <PoolWarnings pools={pools} />
       {opened === null ? null : (
         <FormOf
           key={opened.id}
@@ -172,10 +173,38 @@ function FormOf({ pool, onDone }: { pool: PoolReply | null; onDone: () => Promis
   return <PoolForm pool={pool} projects={projects} nodes={free.toSorted()} onDone={onDone} />;
 }
 
-function rulesOf({ lends, mostRunMinutes, classes }: PoolReply): string[] {
+/** What does not go together: nodes that are others than expected, and guarantees that pools make impossible. */
+function PoolWarnings({ pools }: { pools: readonly PoolReply[] }) {
+  const unlike = pools.flatMap(({ name, unlike: nodes, workerModels }) =>
+    nodes.map(
+      ({ node, shows }) =>
+        `${name} expects ${workerModels?.join(", ")}; ${node} shows ${shows.length === 0 ? "no worker" : shows.join(", ")}.`,
+    ),
+  );
+  // One guarantee stands with each pool that takes workers from it.
+  const unkept = new Set(pools.flatMap(({ warnings }) => warnings.map((one) => `${one}.`)));
+  const all = [...unlike, ...unkept];
+  if (all.length === 0) return null;
+  return (
+    <Warning>
+      <ul aria-label="What does not go together">
+        {all.map((text) => (
+          <li key={text}>{text}</li>
+        ))}
+      </ul>
+    </Warning>
+  );
+}
+
+function rulesOf(pool: PoolReply): string[] {
+  const { lends, mostRunMinutes, classes, projectWorkers, workerModels } = pool;
   return [
     ...(lends ? ["lends what is idle"] : []),
     ...(mostRunMinutes === null ? [] : [`time limit of at most ${mostRunMinutes} min`]),
     ...(classes === null ? [] : [`classes ${classes.join(", ")}`]),
+    ...(projectWorkers === null
+      ? []
+      : [`at most ${countOf(projectWorkers, "worker")} of one project`]),
+    ...(workerModels === null ? [] : [`expects ${workerModels.join(", ")}`]),
   ];
 }

@@ -11,12 +11,15 @@ import { DeviceField } from "./device-field.tsx";
 import {
   ArgumentsField,
   ClassField,
+  CpusField,
   EnvironmentField,
+  HostMemoryField,
   MakesWayField,
   MinutesField,
   NameField,
   WorkersField,
 } from "./job-fields.tsx";
+import { PoolField } from "./pool-field.tsx";
 import { ProjectField } from "./project-field.tsx";
 import { commandInCode } from "./same-in-code.ts";
 import { SubmitForm } from "./submit-form.tsx";
@@ -42,6 +45,9 @@ export function CommandForm({
   const [environment, setEnvironment] = useState("");
   const [models, setModels] = useState("");
   const [workers, setWorkers] = useState("");
+  const [cpus, setCpus] = useState("");
+  const [hostMemory, setHostMemory] = useState("");
+  const [pool, setPool] = useState("");
   const [minutes, setMinutes] = useState("");
   const [jobClass, setClass] = useState<ClassWish>("");
   const [makesWay, setMakesWay] = useState<WayWish>("");
@@ -53,6 +59,9 @@ export function CommandForm({
     ...(inputs.length === 0 ? {} : { inputFolders: [`/${root}/inputs`] }),
     ...(models === "" ? {} : { gpuModels: models.split(",") }),
     ...(workers === "" ? {} : { workersPerMember: Number(workers) }),
+    ...(cpus === "" ? {} : { cpusPerMember: Number(cpus) }),
+    ...(hostMemory === "" ? {} : { hostMemoryMbPerMember: Number(hostMemory) }),
+    ...(pool === "" ? {} : { pool }),
     ...(minutes === "" ? {} : { timeLimitMinutes: Number(minutes) }),
     ...(jobClass === "" ? {} : { class: jobClass }),
     ...(makesWay === "" ? {} : { preemptible: makesWay === "yes" }),
@@ -117,6 +126,9 @@ export function CommandForm({
       </Field>
       <DeviceField models={models} onChange={setModels} />
       <WorkersField value={workers} onChange={setWorkers} />
+      <CpusField value={cpus} onChange={setCpus} />
+      <HostMemoryField value={hostMemory} onChange={setHostMemory} />
+      <PoolField {...{ project, pool }} onChange={setPool} />
       <MinutesField value={minutes} onChange={setMinutes} />
       <ClassField value={jobClass} onChange={setClass} />
       <MakesWayField value={makesWay} onChange={setMakesWay} />

@@ -11,6 +11,7 @@ import type { ClassWish, WayWish } from "./class-wishes.ts";
 import { DeviceField } from "./device-field.tsx";
 import { FolderField } from "./folder-field.tsx";
 import { ClassField, MakesWayField, MinutesField, NameField, PriceField } from "./job-fields.tsx";
+import { PoolField } from "./pool-field.tsx";
 import { ProjectField } from "./project-field.tsx";
 import { folderInCode } from "./same-in-code.ts";
 import { SubmitForm } from "./submit-form.tsx";
@@ -33,6 +34,7 @@ export function FolderForm({
   /** Of a template: the file that is edited here. */
   const [edited, setEdited] = useState<{ path: string; text: string } | null>(null);
   const [models, setModels] = useState("");
+  const [pool, setPool] = useState("");
   const [price, setPrice] = useState("");
   const [minutes, setMinutes] = useState("");
   const [jobClass, setClass] = useState<ClassWish>("");
@@ -72,6 +74,7 @@ export function FolderForm({
         gpuModels: models === "" ? undefined : models.split(","),
         maxPriceCents: number(price),
         minutes: number(minutes),
+        pool: pool === "" ? undefined : pool,
         jobClass: jobClass === "" ? undefined : jobClass,
         isPreemptible: makesWay === "" ? undefined : makesWay === "yes",
       });
@@ -100,6 +103,7 @@ export function FolderForm({
         models,
         price,
         minutes,
+        pool,
         jobClass,
         makesWay,
       })}
@@ -152,6 +156,7 @@ export function FolderForm({
       <NameField value={name} onChange={setName} />
       <ProjectField project={project} onChange={onProject} />
       <DeviceField models={models} onChange={setModels} />
+      <PoolField {...{ project, pool }} onChange={setPool} />
       <PriceField value={price} onChange={setPrice} />
       <MinutesField value={minutes} onChange={setMinutes} />
       <ClassField value={jobClass} onChange={setClass} />

@@ -50,6 +50,30 @@ export function WorkersField(of: Of) {
   );
 }
 
+export function CpusField(of: Of) {
+  return (
+    <NumberField
+      {...of}
+      label="Processors for each member"
+      hint="Empty: its devices' part of the node, which is also the most."
+      min={1}
+      max={4_096}
+    />
+  );
+}
+
+export function HostMemoryField(of: Of) {
+  return (
+    <NumberField
+      {...of}
+      label="Memory of the node for each member (MiB)"
+      hint="Empty: its devices' part of the node, which is also the most."
+      min={256}
+      max={16_777_216}
+    />
+  );
+}
+
 /** @property models catalogue ids with commas; empty: any */
 export function MemoryField({ models, ...of }: Of & { models: string }) {
   const most = mostMemory(useCatalogue(), models);
@@ -85,7 +109,8 @@ export function ClassField({
         onChange={({ target }) => onChange(ASKED_CLASSES.find((one) => one === target.value) ?? "")}
       >
         <option value="">as its kind: train</option>
-        {ASKED_CLASSES.map((one) => (
+        {/* Who submits here is no administrator, and alone those ask for it. */}
+        {ASKED_CLASSES.filter((one) => one !== "system").map((one) => (
           <option key={one} value={one}>
             {one}
           </option>

@@ -6,6 +6,7 @@ import { ask } from "../../api/ask.ts";
 import { ShownOnce } from "../../ui/shown-once.tsx";
 import { DeviceField } from "./device-field.tsx";
 import { NameField } from "./job-fields.tsx";
+import { PoolField } from "./pool-field.tsx";
 import { ProjectField } from "./project-field.tsx";
 import { predictorInCode } from "./same-in-code.ts";
 import { SubmitForm } from "./submit-form.tsx";
@@ -26,6 +27,7 @@ export function PredictorForm({
   const [yaml, setYaml] = useState<string>(PREDICTOR_TEMPLATE.yaml);
   const [text, setText] = useState<string>(PREDICTOR_TEMPLATE.text);
   const [models, setModels] = useState("cpu");
+  const [pool, setPool] = useState("");
   const [made, setMade] = useState<DeployedReply | null>(null);
   const folder = `inference_jobs/${slugOf(name)}`;
   const submission = useSubmission(
@@ -39,6 +41,7 @@ export function PredictorForm({
         body: {
           ...{ name, jobPath: `/${folder}` },
           ...(models === "" ? {} : { gpuModels: models.split(",") }),
+          ...(pool === "" ? {} : { pool }),
         },
         project,
       });
@@ -62,7 +65,7 @@ export function PredictorForm({
       action="Deploy"
       failed="The predictor was not deployed"
       submission={submission}
-      code={predictorInCode({ name, models })}
+      code={predictorInCode({ name, models, pool })}
       texts={
         <>
           <h3>inference.yaml</h3>
@@ -75,6 +78,7 @@ export function PredictorForm({
       <NameField value={name} onChange={setName} />
       <ProjectField project={project} onChange={onProject} />
       <DeviceField models={models} onChange={setModels} />
+      <PoolField {...{ project, pool }} onChange={setPool} />
     </SubmitForm>
   );
 }

@@ -53,18 +53,20 @@ type Wishes = {
   models: string;
   price: string;
   minutes: string;
+  pool: string;
   jobClass: string;
   makesWay: "" | "yes" | "no";
 };
 
 export function folderInCode(folder: string, wishes: Wishes): SameInCode {
-  const { name, models, price, minutes, jobClass, makesWay } = wishes;
+  const { name, models, price, minutes, pool, jobClass, makesWay } = wishes;
   const path = folder === "" ? "FOLDER" : `${folder}/`;
   const options = [
     name === "" || name === folder ? null : `--name ${shellWord(name)}`,
     models === "" ? null : `--gpu-models ${shellWord(models)}`,
     price === "" ? null : `--max-price ${price}`,
     minutes === "" ? null : `--minutes ${minutes}`,
+    pool === "" ? null : `--pool ${shellWord(pool)}`,
     jobClass === "" ? null : `--class ${jobClass}`,
     makesWay === "" ? null : makesWayOption(makesWay === "yes"),
   ].filter((option) => option !== null);
@@ -119,6 +121,7 @@ export function variantInCode(
       // The shell has no word for what the kind has.
       body.class == null ? null : `--class ${body.class}`,
       body.preemptible == null ? null : makesWayOption(body.preemptible),
+      option("--pool", body.pool),
       ...files.map(({ input }) => placeOfKey(input)).map((path) => pathOption("--file", path)),
       ...addedFiles.map(({ path }) => pathOption("--add", path)),
       ...removedFiles.map((key) => `--remove ${shellWord(placeOfKey(key))}`),
@@ -185,10 +188,19 @@ export function commandInCode(
   };
 }
 
-export function predictorInCode({ name, models }: { name: string; models: string }): SameInCode {
+export function predictorInCode({
+  name,
+  models,
+  pool,
+}: {
+  name: string;
+  models: string;
+  pool: string;
+}): SameInCode {
   const options = [
     `--name ${shellWord(name)}`,
     models === "" ? null : `--gpu-models ${shellWord(models)}`,
+    pool === "" ? null : `--pool ${shellWord(pool)}`,
     "--key-file predict.key --wait",
   ].filter((option) => option !== null);
   return {

@@ -14,6 +14,8 @@ export type VariantDraft = {
   minutes: string;
   class: ClassWish;
   makesWay: WayWish;
+  /** Its name. */
+  pool: string;
   /** One a line. */
   arguments: string;
   /** `NAME=value`, one a line. */
@@ -38,6 +40,7 @@ export function draftOf(job: JobParametersReply): VariantDraft {
     minutes: String(job.timeLimitMinutes ?? ""),
     class: job.class ?? "",
     makesWay: job.preemptible === null ? "" : job.preemptible ? "yes" : "no",
+    pool: job.pool ?? "",
     arguments: job.arguments.join("\n"),
     environment: Object.entries(job.environment)
       .map(([name, value]) => `${name}=${value}`)
@@ -58,6 +61,7 @@ const FIELDS: readonly (readonly [
   ["minutes", "Time limit", (minutes) => (minutes === "" ? "none" : `${minutes} min`)],
   ["class", "Class", (one) => one || "as its kind"],
   ["makesWay", "Makes way", (way) => way || "as others do"],
+  ["pool", "Pool", (pool) => pool || "wherever it is let in"],
   ["arguments", "Arguments", plain],
   ["environment", "Environment", plain],
 ];
@@ -89,6 +93,7 @@ export function bodyOfDraft(
     ...(is("makesWay")
       ? { preemptible: draft.makesWay === "" ? null : draft.makesWay === "yes" }
       : {}),
+    ...(is("pool") ? { pool: draft.pool === "" ? null : draft.pool } : {}),
     ...(is("arguments") ? { arguments: linesOf(draft.arguments) } : {}),
     ...(is("environment") ? { environment: environmentOf(draft.environment) } : {}),
   };

@@ -24,6 +24,7 @@ import {
   PriceField,
 } from "./job-fields.tsx";
 import { lineDiff } from "./line-diff.ts";
+import { PoolField } from "./pool-field.tsx";
 import { variantInCode } from "./same-in-code.ts";
 import { SubmissionState } from "./submission-state.tsx";
 import { useSubmission } from "./use-submission.ts";
@@ -119,6 +120,11 @@ function VariantForm({ job, before }: { job: string; before: JobParametersReply 
                 : {
                     hint: `The job had workers of its own: ${before.workerIds.join(", ")}. A device takes their place.`,
                   })}
+            />
+            <PoolField
+              project={before.projectId}
+              pool={draft.pool}
+              onChange={(pool) => set({ pool })}
             />
             <MinutesField value={draft.minutes} onChange={(minutes) => set({ minutes })} />
             <ClassField value={draft.class} onChange={(wish) => set({ class: wish })} />

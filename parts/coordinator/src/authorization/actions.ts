@@ -12,6 +12,8 @@ export const ACTIONS = {
   "job.class.interactive": "job",
   "job.class.train": "job",
   "job.class.scavenger": "job",
+  /** Before all other jobs of its project: the class of the appliance's own work. */
+  "job.class.system": "appliance",
   /** A task is made of objects of this bucket. */
   "job.inputs.read": "bucket",
   "job.list": "job",
@@ -198,6 +200,8 @@ export const STAND_INS: Partial<Record<Action, Action>> = {
   "job.class.interactive": "job.submit",
   "job.class.train": "job.submit",
   "job.class.scavenger": "job.submit",
+  // Permitted to no person: a set that does not know the question gives the class to nobody.
+  "job.class.system": "appliance.maintain",
   "schedule.list": "job.list",
   "schedule.create": "job.submit",
   "schedule.change": "job.cancel",

@@ -57,6 +57,7 @@ import type { NodeRemoval } from "../nodes/node-removal.ts";
 import { NodeRenewals } from "../nodes/node-renewals.ts";
 import type { NodeUpgrades } from "../nodes/node-upgrades.ts";
 import { OutputUploads } from "../outputs/output-uploads.ts";
+import { poolStanding } from "../pools/pool-standing.ts";
 import { OwnHealth } from "./own-health.ts";
 import { LastModelCopies } from "../outputs/last-model-copies.ts";
 import { LogMerges } from "../outputs/log-merges.ts";
@@ -248,6 +249,8 @@ export async function openCore(options: CoreOptions): Promise<Core> {
         endingAccounts: () => endingAccounts(db, clock.now()),
         hasApprover: () => holdersOf(read, "security-officer").length > 0,
         orphanedAccounts: () => orphanedAccounts(db, clock.now()),
+        poolStanding: () =>
+          poolStanding({ ...parts, workers: () => parts.fleetViews.workers().workers }),
         people: () => ({
           ...{ requested: openRequests(db), left: peopleWhoLeft(db) },
           givenNothing: groupsThatGiveNothing(db),

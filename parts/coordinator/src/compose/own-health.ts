@@ -24,6 +24,7 @@ export type OwnHealthParts = Pick<
   orphanedAccounts: () => NonNullable<CoordinatorHealth["orphanedAccounts"]>;
   hasApprover: () => boolean;
   people: () => NonNullable<CoordinatorHealth["people"]>;
+  poolStanding: () => NonNullable<CoordinatorHealth["pools"]>;
 };
 
 /** What is wrong with the coordinator's surroundings and with itself, noted as it happens, told when it is asked. */
@@ -67,6 +68,7 @@ export class OwnHealth implements Disposable {
       hasApprover: parts.hasApprover(),
       people: parts.people(),
       nodes: fleetViews.nodeHealth(),
+      pools: parts.poolStanding(),
     };
   }
 

@@ -4,12 +4,13 @@ import { accessFindings } from "./access-findings.ts";
 import { clockFindings } from "./clock-findings.ts";
 import { nodeFindings } from "./node-findings.ts";
 import { peopleFindings } from "./people-findings.ts";
+import { poolFindings } from "./pool-findings.ts";
 import { workFindings } from "./work-findings.ts";
 
 export const FINDINGS: FindingsDeclaration = {
   work: workFindings,
   clock: clockFindings,
   access: accessFindings,
-  nodes: nodeFindings,
+  nodes: (facts) => [...nodeFindings(facts), ...poolFindings(facts)],
   people: peopleFindings,
 };

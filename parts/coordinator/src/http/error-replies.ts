@@ -16,6 +16,7 @@ import {
   IdempotencyGone,
   PersonLimitExceeded,
   PersonQueueFull,
+  PoolLimitExceeded,
   PoolUnknown,
   ShareLimitExceeded,
   WorkspaceBusy,
@@ -78,6 +79,7 @@ export function asApiError(error: unknown): ApiError | null {
     return new ApiError("idempotency_conflict", error.message);
   if (error instanceof IdempotencyGone) return new ApiError("idempotency_gone", error.message);
   if (error instanceof PoolUnknown) return new ApiError("pool_unknown", error.message);
+  if (error instanceof PoolLimitExceeded) return new ApiError("pool_limit_exceeded", error.message);
   if (error instanceof ShareLimitExceeded)
     return new ApiError("share_limit_exceeded", error.message);
   if (error instanceof GuaranteeTooSmall) return new ApiError("guarantee_too_small", error.message);

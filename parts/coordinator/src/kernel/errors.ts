@@ -71,6 +71,18 @@ export class ShareLimitExceeded extends Error {
   }
 }
 
+/** The job alone is more than its project may hold in the pool that it names. */
+export class PoolLimitExceeded extends Error {
+  override readonly name = "PoolLimitExceeded";
+  readonly code = "pool_limit_exceeded";
+
+  constructor({ name, limit, needs }: { name: string; limit: number; needs: number }) {
+    super(
+      `the job needs ${workerCount(needs)}; in the pool ${name} a project has at most ${workerCount(limit)}`,
+    );
+  }
+}
+
 /** The job alone is more than one person may have in its project, or below what stands above it. */
 export class PersonLimitExceeded extends Error {
   override readonly name = "PersonLimitExceeded";

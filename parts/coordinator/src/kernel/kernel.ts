@@ -34,7 +34,7 @@ export class Kernel {
 
   /**
    * Makes the job (or finds the one that its idempotency key made) and answers with its state.
-   * @throws WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, PoolUnknown, ShareLimitExceeded, PersonLimitExceeded, PersonQueueFull, Draining
+   * @throws WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, PoolUnknown, PoolLimitExceeded, ShareLimitExceeded, PersonLimitExceeded, PersonQueueFull, Draining
    */
   async submit(task: AcceptedTask): Promise<JobView> {
     const { commit, submissions, jobViews, isDraining } = this.#parts;

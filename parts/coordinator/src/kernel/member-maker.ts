@@ -76,6 +76,7 @@ export class MemberMaker {
       site,
       node,
       worker,
+      workers: [...(place?.workers ?? [])],
       replaces,
     });
     jobs.journal({

@@ -14,6 +14,7 @@ import { capacityBytes, nodeSizeOf } from "./decisions/resources.ts";
 import type { Heartbeats } from "./heartbeats.ts";
 import { deviceFactsOf, imagesOf } from "./job-images.ts";
 import { gateOwner } from "./decisions/node-gate.ts";
+import { limitsProjects, poolUseOf } from "./decisions/pool-ledger.ts";
 import { RESERVED_AFTER_MS } from "./decisions/reservation.ts";
 import { priorityOf } from "./decisions/priorities.ts";
 import type { KernelTables } from "./kernel-tables.ts";
@@ -47,7 +48,7 @@ export class PlacementSnapshots {
   readonly #heartbeats: Pick<Heartbeats, "hasDisk">;
   readonly #sharing: Pick<
     SharingSnapshots,
-    "read" | "running" | "forget" | "keptWorkers" | "sleepers"
+    "read" | "running" | "leaving" | "forget" | "keptWorkers" | "sleepers"
   >;
   readonly #gates: Pick<NodeGates, "read">;
   readonly #standings: Pick<NodeStandings, "read">;
@@ -68,7 +69,10 @@ export class PlacementSnapshots {
     tables: KernelTables,
     transitions: Pick<Transitions, "vacancies">,
     heartbeats: Pick<Heartbeats, "hasDisk">,
-    sharing: Pick<SharingSnapshots, "read" | "running" | "forget" | "keptWorkers" | "sleepers">,
+    sharing: Pick<
+      SharingSnapshots,
+      "read" | "running" | "leaving" | "forget" | "keptWorkers" | "sleepers"
+    >,
     gates: Pick<NodeGates, "read">,
     standings: Pick<NodeStandings, "read">,
   ) {
@@ -116,13 +120,16 @@ export class PlacementSnapshots {
       ({ size, waitingSince = now }) => size > 1 && now - waitingSince >= RESERVED_AFTER_MS,
     );
     const fleet = this.#fleetOf(this.#nodes!, this.#workers);
-    const isWatched = isLong || fleet.nodes.some(({ gate }) => gateOwner(gate) !== null);
+    const hasLimits = limitsProjects(fleet.nodes);
+    const isWatched =
+      isLong || hasLimits || fleet.nodes.some(({ gate }) => gateOwner(gate) !== null);
     if (sharing === undefined && !isWatched) this.#sharing.forget();
     const sleepers = this.#sharing.sleepers();
+    const running = isWatched ? (sharing?.running ?? this.#sharing.running()) : [];
+    const holders = hasLimits ? [...running, ...this.#sharing.leaving()] : [];
     return {
-      ...(isWatched
-        ? { backfill: { now, running: sharing?.running ?? this.#sharing.running() } }
-        : {}),
+      ...(isWatched ? { backfill: { now, running } } : {}),
+      ...(hasLimits ? { poolUse: poolUseOf(fleet.nodes, fleet.workers, holders) } : {}),
       gangs: [...queued, ...this.#further()],
       vacancies: this.#vacancies(),
       ...fleet,

@@ -12,6 +12,8 @@ type PoolRow = {
   lends: number;
   most_run_ms: number | null;
   classes: string | null;
+  project_workers: number | null;
+  worker_models: string | null;
 };
 
 /** Pools of nodes, each with its rules. A node is in one at most. */
@@ -31,9 +33,10 @@ export class PoolTable {
     this.#signal = signal;
     this.#all = db.prepare<[], PoolRow>("SELECT * FROM pools ORDER BY name");
     this.#write = db.prepare<[object]>(
-      `INSERT INTO pools (id, name, kind, project_id, lends, most_run_ms, classes, created_at, changed_at)
-         VALUES (@id, @name, @kind, @project, @lends, @mostRunMs, @classes, @now, @now)
-       ON CONFLICT (id) DO UPDATE SET lends = excluded.lends, most_run_ms = excluded.most_run_ms, classes = excluded.classes, changed_at = excluded.changed_at`,
+      `INSERT INTO pools (id, name, kind, project_id, lends, most_run_ms, classes, project_workers, worker_models, created_at, changed_at)
+         VALUES (@id, @name, @kind, @project, @lends, @mostRunMs, @classes, @projectWorkers, @workerModels, @now, @now)
+       ON CONFLICT (id) DO UPDATE SET lends = excluded.lends, most_run_ms = excluded.most_run_ms, classes = excluded.classes,
+         project_workers = excluded.project_workers, worker_models = excluded.worker_models, changed_at = excluded.changed_at`,
     );
     this.#remove = db.prepare<[string]>("DELETE FROM pools WHERE id = ?");
     this.#nodes = db.prepare<[], { node: string; pool: string }>(
@@ -56,6 +59,8 @@ export class PoolTable {
       ...{ id: row.id, name: row.name, kind: row.kind, project: row.project_id },
       ...{ lends: row.lends === 1, mostRunMs: row.most_run_ms },
       classes: row.classes === null ? null : (JSON.parse(row.classes) as JobClass[]),
+      projectWorkers: row.project_workers,
+      workerModels: row.worker_models === null ? null : (JSON.parse(row.worker_models) as string[]),
     }));
   }
 
@@ -80,6 +85,8 @@ export class PoolTable {
     this.#write.run({
       ...{ ...pool, lends: Number(pool.lends), now: this.#clock.now() },
       classes: pool.classes === null ? null : JSON.stringify(pool.classes),
+      projectWorkers: pool.projectWorkers ?? null,
+      workerModels: pool.workerModels == null ? null : JSON.stringify(pool.workerModels),
     });
     this.#signal.raise("pools-set");
   }

@@ -49,6 +49,8 @@ export type WaitView = Omit<WhyWaiting, "ahead" | "holders"> & {
   ahead: { project: string; jobs: number }[];
   holders: WorkerHolder[];
   start: ExpectedStart | null;
+  /** How good the places are that would do, the best first. */
+  scores: NodeScoreView[];
 };
 /** Where a job is, and since when. */
 export type PlacedView = {
@@ -63,7 +65,7 @@ export class QueueViews {
   readonly #db: WriteHandle;
   readonly #outlook: PlacementOutlook;
   readonly #workloads: Workloads;
-  readonly #scores: Pick<PlacementScores, "of">;
+  readonly #scores: Pick<PlacementScores, "of" | "ofServing">;
   readonly #placed;
   readonly #selection;
 
@@ -71,7 +73,7 @@ export class QueueViews {
     db: WriteHandle,
     outlook: PlacementOutlook,
     workloads: Workloads,
-    scores: Pick<PlacementScores, "of">,
+    scores: Pick<PlacementScores, "of" | "ofServing">,
   ) {
     this.#scores = scores;
     this.#workloads = workloads;
@@ -146,6 +148,7 @@ export class QueueViews {
       })),
       holders: holders.map((gang) => holderOf(gang, outlook)),
       start: outlook.starts.get(jobId) ?? null,
+      scores: this.#scores.ofServing(jobId),
     };
   }
 

@@ -8,6 +8,7 @@ import {
   DependencyFailed,
   IdempotencyConflict,
   IdempotencyGone,
+  PoolLimitExceeded,
   PoolUnknown,
   WorkspaceBusy,
 } from "./errors.ts";
@@ -15,6 +16,7 @@ import { storedKind } from "./decisions/stored-kind.ts";
 import { newId } from "./ids.ts";
 import type { PoolTable } from "./pool-table.ts";
 import type { PersonQueues } from "./person-queues.ts";
+import type { JobRow } from "./rows.ts";
 import type { Prospects } from "./prospects.ts";
 import { neverStarts } from "./warning-table.ts";
 import type { KernelTables } from "./kernel-tables.ts";
@@ -58,7 +60,7 @@ export class Submissions {
   /**
    * Inside a transaction. Born ACCEPTED, it leaves that state before the transaction ends.
    * @returns the job's id, an earlier one when the idempotency key names it
-   * @throws WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, PoolUnknown, ShareLimitExceeded, PersonLimitExceeded, PersonQueueFull
+   * @throws WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, PoolUnknown, PoolLimitExceeded, ShareLimitExceeded, PersonLimitExceeded, PersonQueueFull
    */
   insert(task: AcceptedTask): string {
     const { clock, meta, records, jobs, order, warnings } = this.#tables;
@@ -115,6 +117,7 @@ export class Submissions {
       this.#transitions.moveJob(id, "hold");
       jobs.note(id, { waiting_for: verdict.why });
     } else this.#transitions.moveJob(id, "enqueue");
+    this.#requirePoolRoom(jobs.get(id)!);
     const why = this.#prospects.judge(jobs.get(id)!);
     if (why !== null) warnings.note(id, neverStarts(why));
     records.outcome("job.submit", task.audit, object, { phase: "completed", code: "ok" });
@@ -147,6 +150,15 @@ export class Submissions {
     if (pool === null || (pool.project !== null && pool.project !== projectId))
       throw new PoolUnknown(named);
     return pool.id;
+  }
+
+  /** @throws PoolLimitExceeded */
+  #requirePoolRoom(job: JobRow): void {
+    const pool = job.pool === null ? null : this.#pools.find(job.pool);
+    if (pool?.projectWorkers == null) return;
+    const needs = this.#tables.workloads.of(job).gang(job).workers;
+    const { name, projectWorkers: limit } = pool;
+    if (needs > limit) throw new PoolLimitExceeded({ name, limit, needs });
   }
 
   /** @throws AwaitedJobMissing */

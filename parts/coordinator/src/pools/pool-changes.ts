@@ -162,17 +162,24 @@ export class PoolChanges {
   }
 }
 
-type Rules = Pick<NodePool, "lends" | "mostRunMs" | "classes">;
+type Rules = Pick<NodePool, "lends" | "mostRunMs" | "classes" | "projectWorkers" | "workerModels">;
 
 function withRules(
   before: Rules,
-  { lends, mostRunMinutes, classes }: Pick<PoolBody, "lends" | "mostRunMinutes" | "classes">,
+  {
+    lends,
+    mostRunMinutes,
+    classes,
+    projectWorkers = before.projectWorkers ?? null,
+    workerModels = before.workerModels?.slice() ?? null,
+  }: Pick<PoolBody, "lends" | "mostRunMinutes" | "classes" | "projectWorkers" | "workerModels">,
 ): Rules {
   const mostRunMs = typeof mostRunMinutes === "number" ? mostRunMinutes * MINUTE_MS : null;
   return {
     lends: lends ?? before.lends,
     mostRunMs: mostRunMinutes === undefined ? before.mostRunMs : mostRunMs,
     classes: classes === undefined ? before.classes : classes,
+    ...{ projectWorkers, workerModels },
   };
 }
 
@@ -188,11 +195,13 @@ function requireLending({ kind, lends }: NodePool): void {
 }
 
 function detailOf(pool: NodePool): Omit<EventDetail<"admin.pools">, "change"> {
-  const { name, kind, project, lends, mostRunMs, classes } = pool;
+  const { name, kind, project, lends, mostRunMs, classes, projectWorkers, workerModels } = pool;
   return {
     ...{ name, kind, lends, most_run_minutes: (mostRunMs ?? 0) / MINUTE_MS },
     ...(project === null ? {} : { project }),
     classes: [...(classes ?? [])],
+    project_workers: projectWorkers ?? 0,
+    worker_models: [...(workerModels ?? [])],
   };
 }
 

@@ -13,13 +13,14 @@ export type PoolParts = {
 export function poolParts({
   watch,
   workers,
+  shares,
   ...deps
 }: PoolChangesDeps & { calendar: CalendarTable } & Pick<
     PoolViewsDeps,
-    "watch" | "workers"
+    "watch" | "workers" | "shares"
   >): PoolParts {
   return {
-    poolViews: new PoolViews({ ...deps, watch, workers }),
+    poolViews: new PoolViews({ ...deps, watch, workers, shares }),
     poolChanges: new PoolChanges(deps),
     calendarChanges: new CalendarChanges(deps),
   };

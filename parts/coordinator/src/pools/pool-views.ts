@@ -7,6 +7,8 @@ import type { CalendarWatch } from "../kernel/calendar-watch.ts";
 import type { NodePool } from "../kernel/decisions/gate-facts.ts";
 import type { WorkerView } from "../kernel/fleet-view.ts";
 import type { PoolTable } from "../kernel/pool-table.ts";
+import type { ShareTable } from "../kernel/share-table.ts";
+import { poolStanding, type PoolStanding } from "./pool-standing.ts";
 
 /** Whether a project is told to the reader; "all": every one is, and what is counted over all of them. */
 export type SeesProject = "all" | ((project: string) => boolean);
@@ -17,6 +19,7 @@ export type PoolViewsDeps = {
   calendar: Pick<CalendarTable, "after">;
   watch: Pick<CalendarWatch, "affected">;
   workers: () => readonly WorkerView[];
+  shares: Pick<ShareTable, "isSet" | "all">;
   now: () => number;
 };
 
@@ -31,6 +34,7 @@ export class PoolViews {
   pools(sees: SeesProject): PoolReply[] {
     const { pools, workers } = this.#deps;
     const nodes = this.#nodesOfPools();
+    const standing = poolStanding(this.#deps);
     const ofNode = Map.groupBy(workers(), ({ node }) => node);
     return pools
       .all()
@@ -41,6 +45,7 @@ export class PoolViews {
           pool,
           theirs,
           theirs.flatMap((node) => ofNode.get(node) ?? []),
+          sees === "all" ? standing : { ...standing, unkept: [] },
         );
       });
   }
@@ -67,12 +72,30 @@ export class PoolViews {
     return Map.groupBy(poolOf.keys(), (node) => poolOf.get(node)!);
   }
 
-  #poolReply(pool: NodePool, nodes: string[], workers: readonly WorkerView[]): PoolReply {
-    const { id, name, kind, project, lends, mostRunMs, classes } = pool;
+  #poolReply(
+    pool: NodePool,
+    nodes: string[],
+    workers: readonly WorkerView[],
+    { unlike, unkept }: PoolStanding,
+  ): PoolReply {
+    const { id, name, kind, project, lends, mostRunMs, classes, workerModels = null } = pool;
+    const models = new Set(workers.map(({ model }) => model));
     return {
       ...{ id, name, kind, lends, nodes, project: this.#named(project) },
       mostRunMinutes: mostRunMs === null ? null : Math.round(mostRunMs / 60_000),
       classes: classes === null ? null : [...classes],
+      projectWorkers: pool.projectWorkers ?? null,
+      workerModels: workerModels === null ? null : [...workerModels],
+      unlike: unlike
+        .filter((one) => one.pool === name)
+        .map(({ node, shows }) => ({ node, shows: [...shows] })),
+      // A pool that holds none of the model takes nothing of it from anybody.
+      warnings: unkept
+        .filter(({ model }) => models.has(model))
+        .map(
+          ({ model, shares, wanted, there }) =>
+            `pools leave ${there} of ${model} for ${shares.join(", ")}, and guarantees want ${wanted}`,
+        ),
       workers: [...Map.groupBy(workers, ({ model }) => model)]
         .toSorted(([a], [b]) => (a < b ? -1 : 1))
         .map(([model, of]) => ({

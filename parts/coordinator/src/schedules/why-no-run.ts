@@ -2,7 +2,7 @@
 import type { PauseReason } from "@resontech/contracts/http-schedules";
 import type { AskedClass, SubmitTaskBody } from "@resontech/contracts/http-tasks";
 import type { KeyScope } from "@resontech/contracts/http-identity";
-import type { KeyCaller, SessionCaller } from "../authorization/caller.ts";
+import type { Caller, KeyCaller, SessionCaller } from "../authorization/caller.ts";
 import { wouldAllow } from "../authorization/decide.ts";
 import type { ReadHandle } from "../db/open-database.ts";
 import { grantsOf, SECOND_FACTOR } from "../identity/decisions/people-roles.ts";
@@ -38,9 +38,18 @@ export function whyNoRun(db: ReadHandle, schedule: Of, now: number): PauseReason
   if (typeof caller === "string") return caller;
   const may =
     wouldAllow(caller, "job.submit", { userId, projectId }) &&
-    wouldAllow(caller, classActionOf(classOfRun(db, schedule)), { userId, projectId }) &&
+    mayHaveClass(caller, classOfRun(db, schedule), { userId, projectId }) &&
     wouldAllow(caller, "job.inputs.read", { projectId });
   return may ? null : "policy_refused";
+}
+
+function mayHaveClass(
+  caller: Caller,
+  asked: AskedClass | null,
+  row: { userId: string; projectId: string },
+): boolean {
+  const { action, of } = classActionOf(asked);
+  return of === "job" ? wouldAllow(caller, action, row) : wouldAllow(caller, action, {});
 }
 
 /** As the body of its task says, or the job that is repeated. */

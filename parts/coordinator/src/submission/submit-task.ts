@@ -25,7 +25,7 @@ export type SubmissionDeps = ValidationDeps & {
 
 /**
  * Validate in the bucket → gate, and beside it what was validated is made durable, which nobody sees → the kernel's transaction.
- * @throws ApiError, WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, PoolUnknown, ShareLimitExceeded, PersonLimitExceeded, PersonQueueFull, AuditUnavailable
+ * @throws ApiError, WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, PoolUnknown, PoolLimitExceeded, ShareLimitExceeded, PersonLimitExceeded, PersonQueueFull, AuditUnavailable
  */
 export async function submitTask(
   deps: SubmissionDeps,

@@ -399,6 +399,7 @@ t.test("every action is asked for by some way in", async (t) => {
     ...(["share.request", "share.decide", "share.lower"] as const),
     ...(["job.inputs.read", "member.act"] as const),
     ...(["job.class.interactive", "job.class.train", "job.class.scavenger"] as const),
+    "job.class.system",
   ]);
   t.same(
     (Object.keys(ACTIONS) as Action[]).filter((action) => !asked.has(action)),

@@ -73,6 +73,33 @@ t.test("buckets of an older program have no rights noted, so they are given them
   ]);
 });
 
+t.test(
+  "pools of an older program limit nobody, and it writes them on the newer file",
+  async (t) => {
+    const file = join(t.testdir(), "c.db");
+    const db = new Database(file);
+    t.teardown(() => db.close());
+    migrate(
+      db,
+      MIGRATIONS.filter(({ version }) => version < 45),
+    );
+    const insert = (id: string) =>
+      db
+        .prepare(
+          "INSERT INTO pools (id, name, kind, lends, created_at, changed_at) VALUES (?, ?, 'shared', 0, 1, 1)",
+        )
+        .run(id, id);
+    insert("before");
+    migrate(db, MIGRATIONS);
+    insert("after");
+    t.same(db.prepare("SELECT id, project_workers, worker_models FROM pools ORDER BY id").all(), [
+      { id: "after", project_workers: null, worker_models: null },
+      { id: "before", project_workers: null, worker_models: null },
+    ]);
+    t.throws(() => db.exec("UPDATE pools SET project_workers = 0"), /CHECK/);
+  },
+);
+
 t.test("a node that is silent when outages begin to be kept is silent since then", async (t) => {
   const file = join(t.testdir(), "c.db");
   const db = new Database(file);

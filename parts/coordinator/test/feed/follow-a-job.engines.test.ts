@@ -104,6 +104,9 @@ t.test("a job is followed from QUEUED to SUCCEEDED through the feed alone", asyn
     ),
     members.map(({ member }) => ({ member, node: "node-a" })),
   );
+  for (const change of reader.changes)
+    if (change.kind === "member-added")
+      t.same(change.workers, change.worker === null ? [] : [change.worker], "all that it holds");
 
   // Nobody listens meanwhile.
   await agent.report(server, { kind: "round-started", round: 0, numRounds: 3 });

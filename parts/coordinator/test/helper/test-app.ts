@@ -143,7 +143,7 @@ export async function makeTestApp(
   const signal = new PlacementSignal();
   const steady = { now, monotonic: now };
   const pools = poolParts({
-    ...{ read, commit, now, workers: () => kernel.workersStats().workers },
+    ...{ read, commit, now, workers: () => kernel.workersStats().workers, shares },
     pools: new PoolTable(database.write, steady, signal),
     calendar: new CalendarTable(database.write, signal),
     watch: { affected: () => 0 },

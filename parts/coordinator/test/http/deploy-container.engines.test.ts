@@ -20,11 +20,11 @@ const admit = (name: string, command: string[]) =>
       program: { command, directory: "/srv", environment: { PATH: "/opt", A: "image" } },
     }),
   );
-const deploy = async (container: string) => {
+const deploy = async (container: string, wishes: object = {}) => {
   await put("inference.yaml", `engine: container\ncontainer: {${container}}\n`);
   return await api.call(alice, {
     ...{ method: "POST", url: "/api/inference/jobs" },
-    payload: { name: "own", jobPath: "/inference_jobs/own", gpuModels: ["cpu"] },
+    payload: { name: "own", jobPath: "/inference_jobs/own", gpuModels: ["cpu"], ...wishes },
   });
 };
 
@@ -52,10 +52,11 @@ t.test(
   "its digest is pinned, and what the file says goes before what the image says",
   async (t) => {
     await admit("mine", ["serve", "--all"]);
-    t.match(await deploy("image: mine, port: 8000, environment: {A: file}"), { status: 201 });
+    const environment = "image: mine, port: 8000, environment: {A: file}";
+    t.match(await deploy(environment, { pool: "big" }), { status: 201 });
     const reference = `localhost:5000/own/mine@${DIGEST}`;
     t.match(api.kernel.tasks.at(-1), {
-      ...{ kind: "predictor", inputs: [], image: { reference, sizeBytes: 7 } },
+      ...{ kind: "predictor", inputs: [], image: { reference, sizeBytes: 7 }, pool: "big" },
       images: [{ reference, needs: null }],
       spec: {
         ...{ engine: "container", image: "mine", digest: DIGEST, directory: "/srv" },

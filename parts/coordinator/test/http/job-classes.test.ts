@@ -9,12 +9,13 @@ import { insertUser, noteMade } from "../../src/identity/bucket-store.ts";
 import { drawKey } from "../../src/identity/draw-key.ts";
 import { insertKey } from "../../src/identity/key-store.ts";
 import { PersonQueueFull } from "../../src/kernel/errors.ts";
-import { SERVICE_ACCOUNT } from "../authorization/callers.ts";
+import { keyOf as platformKeyOf, SERVICE_ACCOUNT, sessionOf } from "../authorization/callers.ts";
 import { KernelWorld } from "../kernel/kernel-world.ts";
 import type { S3Engine } from "../helper/s3-engine.ts";
 import { makeTestApp } from "../helper/test-app.ts";
 
 const POLICIES = ["..", "..", "..", "..", "policies", "cedar"] as const;
+const OLDER = join(import.meta.dirname, "..", "authorization", "older-policies");
 // No request of these tests gets as far as the object store.
 const noEngine = { endpoint: "", region: "", volumePath: t.testdir() } as unknown as S3Engine;
 const world = new KernelWorld();
@@ -101,8 +102,33 @@ t.test("a service account of the release's policies asks for no interactive clas
     t.match(decide(caller, action, row), { effect: "allow" }, action);
 });
 
+t.test("the class system is for administrators, whatever else somebody is", async (t) => {
+  const before = submissions().length;
+  const refused = { status: 403, body: { code: "role_required" } };
+  t.match(await submit({ class: "system" }), refused);
+  const calendar = { cron: "0 3 * * *", timeZone: "UTC" };
+  t.match(
+    await call("/api/schedules", { ...calendar, task: { ...FOLDERS, name: "n", class: "system" } }),
+    refused,
+  );
+  t.equal(submissions().length, before, "nothing is made");
+  const admin = { role: "platform-admin", projectId: null } as const;
+  const lead = { role: "project-lead", projectId: "p1" } as const;
+  const others = [SERVICE_ACCOUNT, sessionOf(lead), platformKeyOf(undefined, "platform-admin")];
+  for (const caller of others)
+    t.match(decide(caller, "job.class.system", {}), { effect: "deny", code: "role_required" });
+  for (const caller of [sessionOf(admin), sessionOf(admin, lead)])
+    t.match(decide(caller, "job.class.system", {}), { effect: "allow" });
+});
+
+t.test("under policies of a release that knew no class system nobody asks for it", async (t) => {
+  t.teardown(() => putInForce(shippedPolicies()));
+  putInForce(PolicySet.load(readPolicyFiles(OLDER)));
+  t.match(await submit({ class: "system" }), { status: 403 });
+});
+
 t.test("classes that nobody asks for are no classes of a submission", async (t) => {
-  for (const one of ["system", "inference", "managed", "none"])
+  for (const one of ["inference", "managed", "none"])
     t.match(await submit({ class: one }), {
       status: 400,
       body: { code: "validation_failed", message: /^body\.class / },

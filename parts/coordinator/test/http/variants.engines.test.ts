@@ -51,6 +51,23 @@ t.test("parameters say what was chosen, and tell code apart by what it holds", a
   t.equal((await running.get(`/api/jobs/${first}/parameters`, stranger.platformKey)).status, 404);
 });
 
+t.test("parameters name the pool that a job names, and a pool of others is none", async (t) => {
+  await running.control("pool-add", { name: "big", kind: "shared" });
+  t.equal((await parametersOf(first)).pool, null);
+  const made = await post(`/api/tasks/${first}/variants`, { name: "in a pool", pool: "big" });
+  t.equal(made.status, 201, said(made));
+  t.equal((await parametersOf(String(made.body["id"]))).pool, "big");
+  await running.control("pool-add", { name: "own", kind: "private", project: stranger.project });
+  const refused = await post(`/api/tasks/${first}/variants`, { name: "not there", pool: "own" });
+  t.match(refused, { status: 400, body: { code: "pool_unknown" } });
+  const child = String(made.body["id"]);
+  await post(`/api/tasks/${child}/cancel`, {});
+  await running.control("pool-remove", { id: "big" });
+  t.match((await parametersOf(child)).pool, /^pool-/, "of one that is gone the id");
+  const again = await post(`/api/tasks/${child}/variants`, { name: "of no pool", pool: null });
+  t.equal(again.status, 201, said(again));
+});
+
 t.test("a variant has one other file and another limit, and all else as it was", async (t) => {
   // What lies in the folder by now is not what the first read.
   await put(SCRIPT, "class Later: pass\n");

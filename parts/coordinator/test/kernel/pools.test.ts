@@ -244,3 +244,39 @@ t.test("a job names a pool of its own, or of everybody's, and no other", async (
   t.equal(soon, undefined);
   t.equal(world.parts.pools.named("pool-s"), 2);
 });
+
+t.test(
+  "over what a pool allows one project jobs wait, over a restart too, and one that alone is more is refused",
+  async (t) => {
+    const { world, submit, cycle, state, why } = await pooledWorld(t);
+    const allow = (projectWorkers: number | null) =>
+      world.parts.commit.run(() => {
+        const rules = { lends: false, mostRunMs: null, classes: null, projectWorkers };
+        const { pools } = world.parts;
+        pools.write({ id: "pool-s", name: "s", kind: "shared", project: null, ...rules });
+        return pools;
+      });
+    const pools = await allow(1);
+    await world.parts.commit.run(() =>
+      pools.move("pool-s", { added: ["node-a", "node-b"], removed: [] }),
+    );
+    const [first, second] = [await submit("one", "project-a"), await submit("two", "project-a")];
+    const theirs = await submit("three", "project-b", { pool: "s" });
+    await cycle();
+    t.same([state(first), state(second), state(theirs)], ["RESERVED", "QUEUED", "RESERVED"]);
+    t.match(why(second), /2 in a pool where a project has at most 1 worker$/);
+    world.crash();
+    await cycle();
+    t.equal(state(second), "QUEUED", "what is held is read anew");
+    const task = world.task("four", { projectId: "project-a", minClients: 1, pool: "s" }, 2);
+    await t.rejects(world.parts.kernel.submit(task), {
+      code: "pool_limit_exceeded",
+      message: "the job needs 2 workers; in the pool s a project has at most 1 worker",
+    });
+    t.equal(world.one("SELECT count(*) FROM jobs WHERE slug = 'four'"), 0, "nothing of it stays");
+    await allow(null);
+    await world.parts.commit.run((db) => db.exec("UPDATE leases SET released_at = 1"));
+    await cycle();
+    t.equal(state(second), "RESERVED");
+  },
+);

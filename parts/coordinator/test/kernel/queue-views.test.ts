@@ -88,7 +88,10 @@ t.test("one job that waits is told all of it; one that is placed, why there", as
       },
     ],
     start: { at: since + 60 * MINUTE },
+    scores: [{ node: "node-a", model: "cpu", factors: [{ factor: "uptime" }] }],
   });
+  const { score } = (await queue.waits(waits))!.scores[0]!;
+  t.ok(score > 0 && score <= 1, "of the place that it waits for");
   t.match(await queue.holders(), [{ project: "project-a", workers: { cpu: 1 } }]);
   t.equal(await queue.waits(runs), null);
   t.match(queue.placed(runs), { since, workers: [{ node: "node-a", model: "cpu" }] });

@@ -84,6 +84,14 @@ t.test(
     t.match(job(), { kind: "command" });
     t.match(job().members, [{ workerId: "node-a-0", workerIds: ["node-a-0", "node-a-1"] }]);
     t.same(world.parts.kernel.job(id)?.warnings, []);
+    const { feed } = world.parts;
+    const everything = { rows: "all", shows: "everything" } as const;
+    const since = { ...feed.position, sequence: 0 };
+    for await (const told of feed.subscribe({ kind: "job", job: id }, { reach: everything, since }))
+      if (told.kind === "change" && told.change.kind === "member-added") {
+        t.match(told.change, { worker: "node-a-0", workers: ["node-a-0", "node-a-1"] });
+        break;
+      }
   },
 );
 

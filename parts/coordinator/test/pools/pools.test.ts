@@ -9,6 +9,8 @@ import { drawKey } from "../../src/identity/draw-key.ts";
 import { insertKey } from "../../src/identity/key-store.ts";
 import { CalendarTable } from "../../src/kernel/calendar-table.ts";
 import { PlacementSignal } from "../../src/kernel/placement-signal.ts";
+import type { WorkerView } from "../../src/kernel/fleet-view.ts";
+import { ShareTable } from "../../src/kernel/share-table.ts";
 import { PoolTable } from "../../src/kernel/pool-table.ts";
 import { poolParts } from "../../src/pools/pool-parts.ts";
 import type { S3Engine } from "../helper/s3-engine.ts";
@@ -23,11 +25,13 @@ const { read, write } = database;
 const now = () => clock.now;
 clock.now = Date.parse("2026-12-01T12:00:00Z");
 const signal = new PlacementSignal();
+const shares = new ShareTable(write, { now, monotonic: now }, signal);
+const workers: WorkerView[] = [];
 const control = await buildControlApp({
   ...{ read, commit, gate: audit.gate, record: audit.record, now, people: null, approvals: null },
   ...{ keyKind: "dev", quotaBytes: 1, logger: pino({ level: "silent" }) },
   ...poolParts({
-    ...{ read, commit, now, workers: () => [], watch: { affected: () => 2 } },
+    ...{ read, commit, now, workers: () => workers, watch: { affected: () => 2 }, shares },
     pools: new PoolTable(write, { now }, signal),
     calendar: new CalendarTable(write, signal),
   }),
@@ -111,6 +115,42 @@ t.test("a pool is made, changed and removed, each on record", async (t) => {
     ],
   );
 });
+
+t.test(
+  "rules and expected workers stand in the answer, and what does not go together beside them",
+  async (t) => {
+    const before = audit.drafts.length;
+    const shown = (node: string, model: string): WorkerView => ({
+      ...{ id: `${node}-0`, node, model, kind: "gpu", device: { kind: "gpu", vendor: "nvidia" } },
+      ...{ totalMemoryMb: 1, freeMemoryMb: 1, priceCents: 1, status: "free" },
+    });
+    workers.push(shown("node-a", "h100"), shown("node-b", "h100-mig-1g.10gb"));
+    await commit.run(() => shares.set("p_bert", { guarantee: { h100: 1 } }));
+    const made = await ask("pool-add", {
+      ...{ name: "parts", kind: "private", project: "p_alice", nodes: ["node-a", "node-b"] },
+      ...{ projectWorkers: 3, workerModels: ["h100-mig-1g.10gb"] },
+    });
+    const warnings = [/^pools leave 0 of h100 for .*p_bert.*, and guarantees want 1$/];
+    t.match(made.body, {
+      ...{ projectWorkers: 3, workerModels: ["h100-mig-1g.10gb"], warnings },
+      unlike: [{ node: "node-a", shows: ["h100"] }],
+    });
+    t.match(audit.drafts.slice(before).find(({ type }) => type === "admin.pools")?.detail, {
+      ...{ project_workers: 3, worker_models: ["h100-mig-1g.10gb"] },
+    });
+    const own = await seen("/api/pools", "alice");
+    t.match(own, /"unlike":\[\{"node":"node-a"/);
+    t.match(own, /"warnings":\[\]/, "who else is guaranteed what is not for members");
+    t.notMatch(await seen("/api/pools", "bert"), /parts/);
+    const lifted = await ask("pool-set", { id: "parts", projectWorkers: null, workerModels: null });
+    t.match(lifted.body, { projectWorkers: null, workerModels: null, unlike: [] });
+    t.match(await ask("pool-set", { id: "parts", projectWorkers: 0 }), { status: 400 });
+    t.match(await ask("pool-set", { id: "parts", workerModels: ["A B"] }), { status: 400 });
+    await ask("pool-remove", { id: "parts" });
+    await commit.run(() => shares.set("p_bert", { guarantee: {} }));
+    workers.length = 0;
+  },
+);
 
 t.test("what makes no sense is refused before anything is on record", async (t) => {
   await ask("pool-add", { name: "big", kind: "shared", nodes: ["node-a"] });

@@ -14,6 +14,7 @@ import { Panel, PanelGrid, PanelStack, Row } from "../../../ui/panel.tsx";
 import { ShownOnce } from "../../../ui/shown-once.tsx";
 import { useAction } from "../../../ui/use-action.ts";
 import { upload } from "../../storage/upload.ts";
+import { PoolField } from "../../submit/pool-field.tsx";
 import styles from "../call-it.module.css";
 import { holdKey } from "../held-keys.ts";
 import {
@@ -43,6 +44,7 @@ export function DeployPage() {
   const [source, setSource] = useState<Source | null>(null);
   const [choices, setChoices] = useState(USUAL);
   const [isPublic, setPublic] = useState(false);
+  const [pool, setPool] = useState("");
   const [made, setMade] = useState<{ id: string; key: string } | null>(null);
   const ggufs = source === null ? [] : ggufFiles(source);
   const engine = source === null ? null : engineFor(source);
@@ -60,6 +62,7 @@ export function DeployPage() {
         ...{ name, jobPath: `/${folder}`, autoSelectWorkers: true },
         visibility: isPublic ? "PUBLIC" : "PRIVATE",
         ...(engine === "llama.cpp" ? { gpuModels: ["cpu"] } : {}),
+        ...(pool === "" ? {} : { pool }),
       },
     });
     const key = reply.apiKey ?? "";
@@ -168,6 +171,7 @@ export function DeployPage() {
             <Field label="Most replicas">
               <input min={Math.max(1, choices.leastReplicas)} {...number("mostReplicas")} />
             </Field>
+            <PoolField {...{ project, pool }} onChange={setPool} />
             <p>
               <label>
                 <input
@@ -195,7 +199,7 @@ export function DeployPage() {
           </form>
         </Panel>
         <PanelStack>
-          {yaml === null ? null : <SameFromShell yaml={yaml} name={name} />}
+          {yaml === null ? null : <SameFromShell yaml={yaml} name={name} pool={pool} />}
           <Panel title="Your own code">
             <p>
               A class of yours, or a container: put it into a folder with its{" "}
@@ -306,13 +310,13 @@ function Fits({
   );
 }
 
-function SameFromShell({ yaml, name }: { yaml: string; name: string }) {
+function SameFromShell({ yaml, name, pool }: { yaml: string; name: string; pool: string }) {
   const slug = slugOf(name === "" ? "model" : name);
   const text = [
     `mkdir -p ${slug}`,
     `cat > ${slug}/inference.yaml <<'END'`,
     `${yaml}END`,
-    `resontech infer deploy ${slug}/ --key-file ${slug}.key --wait`,
+    `resontech infer deploy ${slug}/${pool === "" ? "" : ` --pool ${pool}`} --key-file ${slug}.key --wait`,
   ].join("\n");
   return (
     <Panel title="The same from a shell">

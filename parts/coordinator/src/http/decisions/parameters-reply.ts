@@ -8,7 +8,12 @@ import { askBodyOf } from "../../submission/decisions/member-asks.ts";
 /** Kinds of inputs that say what a job does; the others are what it does that to. */
 const CODE: readonly string[] = ["script", "config", "requirements"];
 
-export function parametersReply(task: StoredTask, projectId: string): JobParametersReply {
+/** @param pool that the job names, its id where it is gone; null: none */
+export function parametersReply(
+  task: StoredTask,
+  projectId: string,
+  pool: string | null,
+): JobParametersReply {
   const { selection, inputs } = task;
   // Of a kind that runs one script.
   const { arguments: given = [], environment = {} } = (task.spec ?? {}) as {
@@ -28,7 +33,7 @@ export function parametersReply(task: StoredTask, projectId: string): JobParamet
     ...{ hostMemoryMbPerMember: asked.hostMemoryMbPerMember ?? null },
     estimatedMemoryMb: task.estimatedMemoryMb,
     timeLimitMinutes: task.timeLimitMs === null ? null : Math.round(task.timeLimitMs / 60_000),
-    ...{ class: task.jobClass ?? null, preemptible: task.isPreemptible ?? null },
+    ...{ class: task.jobClass ?? null, preemptible: task.isPreemptible ?? null, pool },
     images: task.images.map(({ profile, reference }) => ({ profile, reference })),
     ...{ rounds: task.numRounds, minSites: task.minClients, codeDigest: codeDigest(inputs) },
     inputs: inputs.map(({ kind, key, versionId, sizeBytes, target, etag }) => ({

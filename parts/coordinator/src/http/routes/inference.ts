@@ -102,7 +102,7 @@ export const inferenceRoutes: FastifyPluginAsyncTypebox<InferenceRoutesDeps> = a
               );
             return task;
           },
-          ...{ asked: body, idempotencyKey: null },
+          ...{ asked: body, pool: body.pool, idempotencyKey: null },
         },
         request.audit,
       );

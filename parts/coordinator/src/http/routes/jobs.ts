@@ -61,6 +61,7 @@ export const jobRoutes: FastifyPluginAsyncTypebox<JobRoutesDeps> = async (app, d
   const metrics = new JobMetrics(read);
   const logs = new StoredLogs(read, store);
   const tasks = new StoredTasks(read);
+  const poolName = read.prepare<[string], string>("SELECT name FROM pools WHERE id = ?").pluck();
   const neighbours = new JobNeighbours(read);
 
   app.get(
@@ -170,7 +171,12 @@ export const jobRoutes: FastifyPluginAsyncTypebox<JobRoutesDeps> = async (app, d
       const job = await authorizedRow(request, "job.read", kernel.job(request.params.id));
       const task = tasks.of(job.id);
       if (task === null) throw new ApiError("not_found", `there is no job ${job.id}`);
-      return parametersReply(task, job.projectId);
+      return parametersReply(
+        task,
+        job.projectId,
+        // Of one that is gone the id: a job like this one names another, and says so.
+        task.pool == null ? null : (poolName.get(task.pool) ?? task.pool),
+      );
     },
   );
 

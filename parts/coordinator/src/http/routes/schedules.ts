@@ -32,11 +32,11 @@ import {
   type ScheduleRow,
 } from "../../schedules/schedule-store.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
+import { authorizeClass } from "../authorize-class.ts";
 import { asTask } from "../decisions/deployment-replies.ts";
 import { instant, instantOrNull } from "../decisions/job-replies.ts";
 import { inProject } from "../in-project.ts";
 import { StoredTasks } from "../../kernel/stored-tasks.ts";
-import { classActionOf } from "../../submission/decisions/class-action.ts";
 import { responses } from "../responses.ts";
 
 export type ScheduleRoutesDeps = {
@@ -180,7 +180,7 @@ export const scheduleRoutes: FastifyPluginAsyncTypebox<ScheduleRoutesDeps> = asy
     const job = id === undefined ? null : await authorizedRow(request, "job.read", ofProject);
     const asked = job === null ? task?.class : stored.of(job.id)?.jobClass;
     const { userId } = callerOfRequest(request);
-    await authorize(request, classActionOf(asked), { userId, projectId });
+    await authorizeClass(request, asked, { userId, projectId });
     if (task === undefined && job !== null)
       return { name: name ?? job.name, task: null, jobId: job.id };
     if (task === undefined || job !== null)

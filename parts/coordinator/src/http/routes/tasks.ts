@@ -17,13 +17,13 @@ import { findBucket } from "../../identity/bucket-store.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { logFolder, MAX_CHUNKS } from "../../outputs/decisions/log-chunks.ts";
 import { StoredTasks } from "../../kernel/stored-tasks.ts";
-import { classActionOf } from "../../submission/decisions/class-action.ts";
 import { validateAgain } from "../../submission/resubmit-task.ts";
 import { validateVariant } from "../../submission/vary-task.ts";
 import type { SubmissionTimes } from "../../metrics/submission-times.ts";
 import { acceptTask, type SubmissionDeps, submitTask } from "../../submission/submit-task.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
+import { authorizeClass } from "../authorize-class.ts";
 import { asTask } from "../decisions/deployment-replies.ts";
 import { instant, taskReply } from "../decisions/job-replies.ts";
 import { responses } from "../responses.ts";
@@ -63,7 +63,7 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       const { userId, projectId } = callerOfRequest(request);
       const bucket = await authorizedBucket(request, "job.inputs.read", deps.read);
       await authorize(request, "job.submit", { userId, projectId });
-      await authorize(request, classActionOf(request.body.class), { userId, projectId });
+      await authorizeClass(request, request.body.class, { userId, projectId });
       await requireReadable(request, request.body.after, projectId);
       ended("policy");
       const key = idempotencyKey(request.headers["idempotency-key"]);
@@ -105,7 +105,7 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
     if (task === null || task.bucket !== bucket.name)
       throw new ApiError("not_found", `the project has no task ${id}`);
     const jobClass = changedClass === undefined ? task.jobClass : changedClass;
-    await authorize(request, classActionOf(jobClass), { userId, projectId });
+    await authorizeClass(request, jobClass, { userId, projectId });
     return { task, owner: { userId, projectId } };
   }
 

@@ -6,6 +6,7 @@ import type { RunningGang, WaitingGang } from "./placement-facts.ts";
 import { shapeOf } from "./gang-shapes.ts";
 import { nodesAt, nodesUnclosed, openingsAfter } from "./node-gate.ts";
 import { PlacementFleet } from "./placement-fleet.ts";
+import { poolUseOf } from "./pool-ledger.ts";
 import { amountsOf, ShareLedger } from "./shares.ts";
 import { findWithinLimits } from "./within-limits.ts";
 import { planInSteps, type Snapshot } from "./placement.ts";
@@ -46,6 +47,11 @@ export function* expectedStarts(
         nodes: nodesAt(snapshot.nodes, at),
         workers,
         backfill: { now: at, running: held },
+        // Those that let go already hold theirs at the first moment alone.
+        poolUse:
+          moment === 0 && snapshot.poolUse !== undefined
+            ? snapshot.poolUse
+            : poolUseOf(snapshot.nodes, snapshot.workers, held),
       },
       sleepers: (snapshot.sleepers ?? []).filter(({ workers: ids }) =>
         held.some((gang) => ids.some((id) => gang.workers.includes(id))),

@@ -13,6 +13,10 @@ export type NodePool = {
   mostRunMs: number | null;
   /** Null: all. */
   classes: readonly JobClass[] | null;
+  /** The most workers that one project may hold there at a time. @default null, any number */
+  projectWorkers?: number | null;
+  /** Models, or parts of devices, that its workers are to be; it keeps nobody out. @default null, any */
+  workerModels?: readonly string[] | null;
 };
 /** From when until when the node is for one project alone, or, as in maintenance, for nobody (null). */
 export type Closure = { project: string | null; from: number; until: number };

@@ -16,6 +16,7 @@ import { modelsInOrder } from "./narrowed-gang.ts";
 import type { NodeGate } from "./gate-facts.ts";
 import { gateOwner } from "./node-gate.ts";
 import type { PlacementNode, PlacementWorker, Vacancy, WaitingGang } from "./placement-facts.ts";
+import { PoolLedger, type PoolUse } from "./pool-ledger.ts";
 import type { Reservation } from "./reservation.ts";
 import { whyNeverNow } from "./worker-filter.ts";
 import { levelOf, WorkerKinds } from "./worker-kinds.ts";
@@ -48,6 +49,7 @@ export class PlacementFleet {
   readonly #nodes: ReadonlyMap<string, PlacementNode>;
   readonly #kinds: WorkerKinds;
   readonly #gates: GateClasses;
+  readonly #pools: PoolLedger;
   /** Amounts of memory that hubs ask for, in rising order. */
   readonly #rooms: readonly number[];
   readonly #cells = new Map<string, Cell>();
@@ -67,13 +69,15 @@ export class PlacementFleet {
 
   readonly #scoreOf = (node: string): number => this.#nodes.get(node)?.score ?? 1;
 
-  /** @param gangs that will ask: what they can't tell apart is looked at once */
+  /** @param gangs that will ask: what they can't tell apart is looked at once @param poolUse what projects hold in pools that limit them */
   constructor(
     nodes: readonly PlacementNode[],
     workers: readonly PlacementWorker[],
     gangs: Iterable<Pick<WaitingGang, "hubBytes" | "estimatedMemoryMb" | "asks">>,
+    poolUse?: PoolUse,
   ) {
     this.nodes = nodes;
+    this.#pools = new PoolLedger(nodes, poolUse);
     this.#workers = workers;
     this.#nodes = new Map(nodes.map((node) => [node.id, node]));
     this.#gates = new GateClasses(nodes);
@@ -95,7 +99,19 @@ export class PlacementFleet {
 
   /** As the end of a key of gangs: those that the gates of the nodes don't tell apart. */
   gateClass(gang: WaitingGang): string {
-    return this.#gates.classOf(gang);
+    return this.#gates.classOf(gang) + this.#pools.classOf(gang);
+  }
+
+  /** What was taken back for the gang counts in pools as held, until it is released. */
+  promise(gang: WaitingGang, workers: readonly PlacementWorker[]): void {
+    this.#pools.promise(
+      gang,
+      workers.map(({ node }) => node),
+    );
+  }
+
+  release({ job }: Pick<WaitingGang, "job">): void {
+    this.#pools.release(job);
   }
 
   /** Whether some node is its project's own now. */
@@ -217,18 +233,23 @@ export class PlacementFleet {
       whyNever(worker, this.#at.get(worker.id)!) === null && !avoided.has(worker.node);
   }
 
-  take(gang: Pick<WaitingGang, "isReached">, { home, workers }: Chosen): void {
-    this.withhold(workers.map(({ id }) => id));
+  take(gang: Pick<WaitingGang, "isReached" | "project">, { home, workers }: Chosen): void {
+    this.withhold(
+      workers.map(({ id }) => id),
+      gang.project,
+    );
     if (gang.isReached || workers.some(({ node }) => node !== home)) this.#takePort(home);
   }
 
-  /** Nobody is given these in this plan. */
-  withhold(workers: Iterable<string>): void {
+  /** Nobody is given these in this plan: the project has them. */
+  withhold(workers: Iterable<string>, project = ""): void {
     for (const id of workers) {
       if (this.#taken.has(id)) continue;
       this.#taken.add(id);
       const at = this.#at.get(id);
-      if (at !== undefined) this.#unshelve(at);
+      if (at === undefined) continue;
+      this.#unshelve(at);
+      this.#pools.hold(project, [this.#workers[at]!.node]);
     }
   }
 
@@ -288,14 +309,17 @@ export class PlacementFleet {
         compareIds(a!.id, b!.id),
     );
     if (best === undefined) return null;
-    this.withhold(best.map(({ id }) => id));
+    this.withhold(
+      best.map(({ id }) => id),
+      vacancy.project,
+    );
     if (best[0]!.node !== home && !isOpen) this.#takePort(home);
     return best;
   }
 
   /** Models of those that may serve a gang at all, the one first that it would be given first. */
   modelsFor(gang: WaitingGang): readonly string[] {
-    const shape = shapeOf(gang) + this.gateClass(gang);
+    const shape = shapeOf(gang) + this.gateClass(gang) + this.#pools.roomsFor(gang);
     const known = this.#models.get(shape);
     if (known !== undefined) return known;
     const models = modelsInOrder(gang, this.#servingAtAll(gang), this.#scoreOf);
@@ -404,10 +428,13 @@ export class PlacementFleet {
   }
 
   #fitsOf(gang: WaitingGang): Fits {
-    const shape = shapeOf(gang) + this.gateClass(gang);
+    const shape = shapeOf(gang) + this.gateClass(gang) + this.#pools.roomsFor(gang);
     const known = this.#fits.get(shape);
     if (known !== undefined) return known;
-    const fits = this.#kinds.kinds.map(({ worker, node }) => whyNeverNow(gang, worker, node));
+    const fits = this.#kinds.kinds.map(
+      ({ worker, node }) =>
+        whyNeverNow(gang, worker, node) ?? this.#pools.whyFull(gang, worker.node),
+    );
     this.#fits.set(shape, fits);
     return fits;
   }
@@ -417,7 +444,8 @@ export class PlacementFleet {
     const fits = gang.selection.kind === "auto" ? this.#fitsOf(gang) : null;
     return (worker, at) =>
       (fits === null
-        ? whyNeverNow(gang, worker, this.#nodes.get(worker.node))
+        ? (whyNeverNow(gang, worker, this.#nodes.get(worker.node)) ??
+          this.#pools.whyFull(gang, worker.node))
         : fits[this.#kinds.places[at]!]!) ??
       (gang.isReached && !hasPort(this.#doors, worker.node)
         ? "on nodes without a free job port"

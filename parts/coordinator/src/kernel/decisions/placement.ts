@@ -18,6 +18,7 @@ import type {
 import { ofModels } from "./narrowed-gang.ts";
 import { neededWorkers, whyApart } from "./needed-workers.ts";
 import { type FleetCount, PlacementFleet } from "./placement-fleet.ts";
+import type { PoolUse } from "./pool-ledger.ts";
 import { guestsOf } from "./node-gate.ts";
 import { byClassOfOwners } from "./owner-turns.ts";
 import {
@@ -49,6 +50,8 @@ export type Snapshot = {
   backfill?: Pick<Sharing, "now" | "running">;
   /** Absent: nobody sleeps. */
   sleepers?: readonly SleepingGang[];
+  /** Absent: no pool limits what a project holds there. */
+  poolUse?: PoolUse;
 };
 export type Sharing = {
   /** Of the clock that the running gangs' times are of, in milliseconds. */
@@ -92,8 +95,8 @@ export function plan(snapshot: Snapshot): Plan {
 
 /** The same, with a pause after each gang: who runs the steps may do something else in between, as long as the snapshot stays what it is. */
 export function* planInSteps(snapshot: Snapshot): Generator<void, Plan> {
-  const { gangs, vacancies = [], nodes, workers } = snapshot;
-  const fleet = new PlacementFleet(nodes, workers, gangs);
+  const { gangs, vacancies = [], nodes, workers, poolUse } = snapshot;
+  const fleet = new PlacementFleet(nodes, workers, gangs, poolUse);
   yield;
   // What runs comes before what waits.
   const replacements = vacancies
@@ -113,8 +116,8 @@ export function* planInSteps(snapshot: Snapshot): Generator<void, Plan> {
 
 /** Jobs that wait: those that start now, then the others in the order of their turns. */
 export function* turnsInSteps(snapshot: Snapshot): Generator<void, string[]> {
-  const { gangs, nodes, workers } = snapshot;
-  const cycle = new Cycle(new PlacementFleet(nodes, workers, gangs), snapshot);
+  const { gangs, nodes, workers, poolUse } = snapshot;
+  const cycle = new Cycle(new PlacementFleet(nodes, workers, gangs, poolUse), snapshot);
   const turns: string[] = [];
   for (const gang of cycle.turnsOf(gangs, "all")) {
     if (!gang.isFurther) turns.push(gang.job);
@@ -207,12 +210,14 @@ class Cycle {
     const coming = kept.filter(this.#fleet.servesOnceFree(gang));
     const amounts = amountsOf(coming);
     if (this.#ledger.limitOverOnceGone(gang.project, amounts) !== null) return;
+    this.#fleet.promise(gang, coming);
     this.#ledger.hold(gang.project, amounts);
     this.#persons.hold(gang, coming.length);
     this.#promised.set(gang.job, amounts);
   }
 
   #release(gang: WaitingGang): void {
+    this.#fleet.release(gang);
     const promised = this.#promised.get(gang.job);
     if (promised === undefined) return;
     this.#promised.delete(gang.job);
@@ -377,7 +382,10 @@ class Cycle {
       this.#ledger.limitOver(gang.project, amountsOf(found.workers)) !== null &&
       this.#ledger.limitOverOnceGone(gang.project, amountsOf(found.workers)) === null;
     if (coming.length === 0 && !isOverForNow) return false;
-    this.#fleet.withhold(kept.map(({ id }) => id));
+    this.#fleet.withhold(
+      kept.map(({ id }) => id),
+      gang.project,
+    );
     this.#ledger.hold(gang.project, amountsOf(kept));
     this.#persons.hold(gang, gang.size);
     return true;
@@ -397,7 +405,7 @@ class Cycle {
       if (gone.has(holder.gang.attempt)) this.#holders.delete(holder);
     for (const victim of victims) this.#letGo(victim);
     const workers = chosen.workers.map(({ id }) => id);
-    this.#fleet.withhold(workers);
+    this.#fleet.withhold(workers, gang.project);
     this.#ledger.hold(gang.project, amountsOf(chosen.workers));
     this.#persons.hold(gang, workers.length);
     this.preemptions.push({
@@ -507,7 +515,7 @@ class Cycle {
     const ledger = this.#ledger;
     const { workers } = this.#fleet.choose(asked, this.#fitting(gang, asked).withFreed(victims))!;
     const ids = workers.map(({ id }) => id);
-    this.#fleet.withhold(ids);
+    this.#fleet.withhold(ids, gang.project);
     for (const victim of victims) this.#gone.add(victim);
     this.#sleeping.forget(victims);
     for (const holder of this.#holders)

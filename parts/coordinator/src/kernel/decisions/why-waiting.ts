@@ -50,8 +50,8 @@ export function whyWaiting(
 ): WhyWaiting | null {
   const gang = snapshot.gangs.find((one) => one.job === job && !one.isFurther);
   if (gang === undefined) return null;
-  const { nodes, workers, sharing } = snapshot;
-  const judged = new PlacementFleet(nodes, workers, [gang]).judge(gang);
+  const { nodes, workers, sharing, poolUse } = snapshot;
+  const judged = new PlacementFleet(nodes, workers, [gang], poolUse).judge(gang);
   const serving = new Set(
     judged.flatMap(({ worker, never }) => (never === null ? [worker.id] : [])),
   );
