@@ -417,7 +417,7 @@ function startTimers(
       clearInterval(sweep);
       clearInterval(compare);
       commit.listeners.delete(pump);
-      await Promise.all([sweeps.idle(), reviews.idle()]);
+      await Promise.all([sweeps.idle(), reviews.idle(), parts.endFollower.stop()]);
       await Promise.all([collector.idle(), hints.idle(), inStore.idle(), scheduler.idle()]);
     },
   };

@@ -131,6 +131,12 @@ export class PlacementSnapshots {
     };
   }
 
+  /** All that wait for their first workers, in their order. Outside a transaction. */
+  queued(): WaitingGang[] {
+    this.#keep();
+    return [...this.#queued.values()];
+  }
+
   /** A job as it waits for its first workers, whether it does or not. @param fleet of the moment */
   gangOf(job: JobRow, { nodes }: Pick<Snapshot, "nodes">): WaitingGang {
     const largestBytes = Math.max(0, ...nodes.map((node) => node.capacityBytes));
