@@ -2,16 +2,20 @@ import { setImmediate as turn } from "node:timers/promises";
 
 /** So long nobody else is answered. */
 const SLICE_MS = 10;
-/** Runs all steps, and lets the loop turn whenever a slice of time is spent. */
-export async function runInSlices<T>(steps: Generator<void, T>): Promise<T> {
-  let end = performance.now() + SLICE_MS;
+
+/** Runs all steps, and lets the loop turn whenever a slice of time is spent. @param now in milliseconds, as time passes */
+export async function runInSlices<T>(
+  steps: Generator<void, T>,
+  now: () => number = () => performance.now(),
+): Promise<T> {
+  let end = now() + SLICE_MS;
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
     // Looked at after each step: some take as long as a slice, and a look some dozen nanoseconds.
-    if (performance.now() > end) {
+    if (now() > end) {
       await turn();
-      end = performance.now() + SLICE_MS;
+      end = now() + SLICE_MS;
     }
   }
 }

@@ -141,7 +141,7 @@ t.test("a chain of two thousand jobs ends, and others are answered meanwhile", a
   const ordered = await orderedWorld(t);
   const { world, submit, cancel } = ordered;
   const first = await chained(ordered, 2_000);
-  const ended = () => world.one("SELECT count(*) FROM jobs WHERE state = 'CANCELLED'") as number;
+  const ended = () => world.one<number>("SELECT count(*) FROM jobs WHERE state = 'CANCELLED'");
   const atCommits: number[] = [];
   world.parts.commit.listeners.add(() => atCommits.push(ended()));
   await cancel(first);

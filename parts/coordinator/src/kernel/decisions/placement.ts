@@ -103,8 +103,12 @@ export function* planInSteps(snapshot: Snapshot): Generator<void, Plan> {
       const workers = fleet.fill(vacancy)?.map(({ id }) => id);
       return workers === undefined ? [] : [{ job: vacancy.job, member: vacancy.member, workers }];
     });
+  yield;
   const cycle = new Cycle(fleet, snapshot);
-  for (const gang of cycle.turnsOf(gangs)) {
+  yield;
+  const turns = cycle.turnsOf(gangs);
+  yield;
+  for (const gang of turns) {
     cycle.serve(gang);
     yield;
   }
@@ -142,6 +146,7 @@ class Cycle {
   /** Shapes that found nothing: nobody of them does later in the cycle. */
   readonly #unplaced = new Set<string>();
   readonly #demands = new Map<string, Amounts>();
+  readonly #amounts = new Map<string, Map<number, Amounts>>();
   readonly #fleet: PlacementFleet;
   readonly #workers: Pick<ReadonlyMap<string, PlacementWorker>, "get">;
   readonly #sharing: Sharing | undefined;
@@ -211,19 +216,17 @@ class Cycle {
     );
   }
 
-  /** @param which with all also those that need no turn, as others like them had theirs in vain */
-  *turnsOf(
+  /** In order already when it returns. @param which with all also those that need no turn, as others like them had theirs in vain */
+  turnsOf(
     gangs: readonly WaitingGang[],
     which: "needed" | "all" = "needed",
-  ): Generator<WaitingGang> {
+  ): Iterable<WaitingGang> {
     const isOver = (gang: WaitingGang) => which === "needed" && this.#isOver(gang);
-    if (!this.#ledger.isSet) {
-      for (const gang of byClassOfOwners(inOrderOfArrival(gangs), this.#fleet.nodes))
-        if (!isOver(gang)) yield gang;
-      return;
-    }
-    const turns = new ShareTurns(gangs, this.#ledger, (gang) => this.#demandOf(gang), isOver);
-    for (let gang = turns.next(); gang !== null; gang = turns.next()) yield gang;
+    if (this.#ledger.isSet)
+      return turnsInOrder(
+        new ShareTurns(gangs, this.#ledger, (gang) => this.#demandOf(gang), isOver),
+      );
+    return turnsWithout(isOver, byClassOfOwners(inOrderOfArrival(gangs), this.#fleet.nodes));
   }
 
   #isOver(gang: WaitingGang): boolean {
@@ -434,7 +437,7 @@ class Cycle {
     const { size } = gang;
     return models.some(
       (model) =>
-        this.#isGuaranteed(gang, { [model]: size }) &&
+        this.#isGuaranteed(gang, this.#amountOf(model, size)) &&
         this.#takeFromBorrowers(gang, ofModels(gang, [model])),
     );
   }
@@ -528,6 +531,15 @@ class Cycle {
     return true;
   }
 
+  /** One object for as many of one model: whoever keeps something by it finds it again. */
+  #amountOf(model: string, count: number): Amounts {
+    let ofModel = this.#amounts.get(model);
+    if (ofModel === undefined) this.#amounts.set(model, (ofModel = new Map()));
+    let amount = ofModel.get(count);
+    if (amount === undefined) ofModel.set(count, (amount = { [model]: count }));
+    return amount;
+  }
+
   /** Workers that it would be given, by model; nothing where none serves it. */
   #demandOf(gang: WaitingGang): Amounts {
     const shape = this.#shapeOf(gang);
@@ -540,11 +552,23 @@ class Cycle {
           ? amountsOf(selection.workerIds.flatMap((id) => this.#workers.get(id) ?? []))
           : model === undefined
             ? {}
-            : { [model]: size };
+            : this.#amountOf(model, size);
       this.#demands.set(shape, demand);
     }
     return demand;
   }
+}
+
+/** Whether one needs its turn is asked when it comes. */
+function* turnsWithout(
+  isOver: (gang: WaitingGang) => boolean,
+  gangs: readonly WaitingGang[],
+): Generator<WaitingGang, void> {
+  for (const gang of gangs) if (!isOver(gang)) yield gang;
+}
+
+function* turnsInOrder(turns: ShareTurns): Generator<WaitingGang, void> {
+  for (let gang = turns.next(); gang !== null; gang = turns.next()) yield gang;
 }
 
 function limitText({ project }: WaitingGang, { id, limit, model }: LimitOver): string {

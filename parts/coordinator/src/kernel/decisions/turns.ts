@@ -47,7 +47,7 @@ export class ShareTurns {
   #version = -1;
 
   /**
-   * @param demandOf workers that the gang would be given, by model
+   * @param demandOf workers that the gang would be given, by model; one object for gangs that would be given as many
    * @param isOver others of its project that are like it had their turn in vain: it waits, and needs none
    */
   constructor(
@@ -60,7 +60,7 @@ export class ShareTurns {
     this.#demandOf = demandOf;
     this.#isOver = isOver;
     this.#queues = [...Map.groupBy(gangs, ({ project }) => project).values()].map(
-      (queue, place) => ({ place, gangs: inOrderOfProject(queue), next: 0 }),
+      (queue, place) => ({ place, gangs: inOrderOfProject(queue), next: 0, standings: new Map() }),
     );
   }
 
@@ -103,21 +103,26 @@ export class ShareTurns {
     const gang = gangs[queue.next];
     if (gang === undefined) return null;
     const demand = this.#demandOf(gang);
-    const standing = this.#ledger.standingOf(gang.project, demand);
-    return { queue, gang, demand, standing, version: this.#ledger.versionOf(demand) };
+    const version = this.#ledger.versionOf(demand);
+    let known = queue.standings.get(demand);
+    if (known?.version !== version) {
+      known = { version, standing: this.#ledger.standingOf(gang.project, demand) };
+      queue.standings.set(demand, known);
+    }
+    return { queue, gang, demand, ...known };
   }
 }
 
-/** Of one project. @property place among the queues @property next the place of the gang whose turn comes */
-type Queue = { place: number; gangs: readonly WaitingGang[]; next: number };
-/** @property version of the ledger, as to its demand */
-type Head = {
-  queue: Queue;
-  gang: WaitingGang;
-  demand: Amounts;
-  standing: Standing;
-  version: number;
+/** @property version of the ledger, as to the demand */
+type Known = { standing: Standing; version: number };
+/** Of one project. @property place among the queues @property next the place of the gang whose turn comes @property standings by demand */
+type Queue = {
+  place: number;
+  gangs: readonly WaitingGang[];
+  next: number;
+  standings: Map<Amounts, Known>;
 };
+type Head = Known & { queue: Queue; gang: WaitingGang; demand: Amounts };
 
 function comesBefore(a: Head, b: Head): boolean {
   return (
