@@ -386,6 +386,7 @@ function startTimers(
   const sweep = setInterval(() => {
     inStore.kick();
     recordPump.kick();
+    parts.endFollower.resume();
     pump();
     void sweeps.run(() =>
       sweeper

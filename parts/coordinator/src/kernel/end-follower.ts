@@ -28,7 +28,13 @@ export class EndFollower {
   /** Returns at once. @param ended jobs of whose ends not all followers have heard */
   follow(ended: readonly string[]): void {
     for (const id of ended) this.#ended.add(id);
-    void this.#round.run(() => this.#followAll().catch(this.#parts.onError));
+    this.resume();
+  }
+
+  /** Goes on where a write had failed; without effect where nothing is left. */
+  resume(): void {
+    if (this.#ended.size > 0)
+      void this.#round.run(() => this.#followAll().catch(this.#parts.onError));
   }
 
   /** Ends once all have heard. */
@@ -47,7 +53,12 @@ export class EndFollower {
     while (this.#ended.size > 0 && !this.#isStopped) {
       const some = [...this.#ended].slice(0, ENDS_AT_ONCE);
       for (const id of some) this.#ended.delete(id);
-      await commit.run(() => transitions.followEnds(some));
+      try {
+        await commit.run(() => transitions.followEnds(some));
+      } catch (error) {
+        for (const id of some) this.#ended.add(id);
+        throw error;
+      }
     }
   }
 }

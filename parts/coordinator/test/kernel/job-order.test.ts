@@ -170,6 +170,25 @@ t.test("a kill in the midst of a chain leaves nobody waiting for what has ended"
   t.equal(waiting(), 0);
 });
 
+t.test("a chain goes on where a write failed", async (t) => {
+  const ordered = await orderedWorld(t);
+  const { world, cancel } = ordered;
+  const { db, endFollower } = world.parts;
+  const first = await chained(ordered, 100);
+  const waiting = () => world.one("SELECT count(*) FROM jobs WHERE state = 'HELD'");
+  await cancel(first);
+  db.exec(
+    "CREATE TEMP TRIGGER refuses BEFORE UPDATE ON job_order BEGIN SELECT RAISE(ABORT, 'not now'); END",
+  );
+  await endFollower.idle();
+  t.match(world.errors, [{ message: "not now" }]);
+  t.not(waiting(), 0);
+  db.exec("DROP TRIGGER refuses");
+  endFollower.resume();
+  await endFollower.idle();
+  t.equal(waiting(), 0);
+});
+
 t.test("all that follow one job hear of its end, however many they are", async (t) => {
   const { world, submit, succeed } = await orderedWorld(t);
   const first = await submit("first");
