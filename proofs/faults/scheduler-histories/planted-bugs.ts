@@ -62,8 +62,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     what: "a project is taken below its guarantee",
     file: "decisions/shares.ts",
-    from: "path.every(({ id, guarantee }) => (this.held(id)[model] ?? 0) > (guarantee[model] ?? 0)),",
-    to: "path.every(({ id, guarantee }) => (this.held(id)[model] ?? 0) >= (guarantee[model] ?? 0)),",
+    from: "path.every(({ id, guarantee }) => (this.held(id)[model] ?? 0) > (guarantee[model] ?? 0))",
+    to: "path.every(({ id, guarantee }) => (this.held(id)[model] ?? 0) >= (guarantee[model] ?? 0))",
     kind: "fleet",
   },
   {

@@ -26,6 +26,7 @@ import { CurveTable } from "../kernel/curve-table.ts";
 import { DeviceUses } from "../kernel/device-uses.ts";
 import { ToldUses } from "../kernel/told-uses.ts";
 import { DesiredSets } from "../kernel/desired-set.ts";
+import { EndFollower } from "../kernel/end-follower.ts";
 import { FleetViews } from "../kernel/fleet-views.ts";
 import { HangWatch } from "../kernel/hang-watch.ts";
 import { IdleWatch } from "../kernel/idle-watch.ts";
@@ -147,9 +148,14 @@ export function buildKernel({
     workloads,
     bridges,
   };
-  const transitions = new Transitions(tables, {
+  const transitions: Transitions = new Transitions(tables, {
     onQuarantine: alarms.onQuarantine,
+    onEndsLeft: (ended) => endFollower.follow(ended),
     largestNodeBytes: () => largest.get() ?? 0,
+  });
+  const endFollower = new EndFollower({
+    ...{ commit, transitions },
+    onError: (error) => alarms.onError(error, "jobs that follow others"),
   });
   const nodes = new NodeTable(db, changes);
   const heartbeats = new Heartbeats(clock, longestLeaseMs(meta, clock));
@@ -200,8 +206,7 @@ export function buildKernel({
       upgrades,
       heartbeats,
     },
-    workloads,
-    snapshots,
+    ...{ workloads, snapshots, endFollower },
     prospectReview: new ProspectReview(commit, tables, snapshots),
     queue: new QueueViews(
       db,

@@ -389,6 +389,7 @@ function startTimers(
   const sweep = setInterval(() => {
     inStore.kick();
     recordPump.kick();
+    parts.endFollower.resume();
     pump();
     void sweeps.run(() =>
       sweeper
@@ -420,7 +421,7 @@ function startTimers(
       clearInterval(sweep);
       clearInterval(compare);
       commit.listeners.delete(pump);
-      await Promise.all([sweeps.idle(), reviews.idle()]);
+      await Promise.all([sweeps.idle(), reviews.idle(), parts.endFollower.stop()]);
       await Promise.all([collector.idle(), hints.idle(), inStore.idle(), scheduler.idle()]);
     },
   };

@@ -27,23 +27,17 @@ export class JobBridges {
       .pluck();
   }
 
-  /** How many more attempts a node can serve to others, by node. */
-  freePorts(nodes: readonly NodeRow[]): Map<string, number> {
-    const left = this.gatewayPorts(nodes);
-    return new Map(
-      nodes.map((node) => [node.id, isReachedByNodes(node) ? (left.get(node.id) ?? 0) : 0]),
-    );
-  }
-
-  /** The same for attempts that only the gateway dials. */
-  gatewayPorts(nodes: readonly NodeRow[]): Map<string, number> {
-    const used = Map.groupBy(this.#used.all(), ({ bridge_node }) => bridge_node);
-    return new Map(
-      nodes.map((node) => [
-        node.id,
-        Math.max(0, portCount(node) - (used.get(node.id)?.length ?? 0)),
-      ]),
-    );
+  /** By node. @returns how many more attempts it can serve to other nodes, and how many that only the gateway dials */
+  portsLeft(nodes: readonly NodeRow[]): Record<"freePorts" | "gatewayPorts", Map<string, number>> {
+    const used = new Map<string, number>();
+    for (const { bridge_node: node } of this.#used.all()) used.set(node, (used.get(node) ?? 0) + 1);
+    const [freePorts, gatewayPorts] = [new Map<string, number>(), new Map<string, number>()];
+    for (const node of nodes) {
+      const left = Math.max(0, portCount(node) - (used.get(node.id) ?? 0));
+      gatewayPorts.set(node.id, left);
+      freePorts.set(node.id, isReachedByNodes(node) ? left : 0);
+    }
+    return { freePorts, gatewayPorts };
   }
 
   /**

@@ -62,7 +62,6 @@ export class JobTable {
   readonly #event;
   readonly #stagedBytes;
   readonly #touch;
-  readonly #queued;
   readonly #growing;
   readonly #livingGangs;
   readonly #waitingFor;
@@ -92,9 +91,6 @@ export class JobTable {
       )
       .pluck();
     this.#touch = db.prepare("UPDATE jobs SET deadline_at = ? WHERE id = ?");
-    this.#queued = db.prepare<[], JobRow>(
-      "SELECT * FROM jobs WHERE state = 'QUEUED' AND ended_at IS NULL ORDER BY coalesce(line, sequence)",
-    );
     this.#growing = db.prepare<[], JobRow>(
       "SELECT * FROM jobs WHERE replicas_due > 0 AND state = 'RUNNING'",
     );
@@ -120,11 +116,6 @@ export class JobTable {
 
   get(id: string): JobRow | undefined {
     return this.#byId.get(id);
-  }
-
-  /** Whose first gang waits for workers, in their order. */
-  queued(): JobRow[] {
-    return this.#queued.all();
   }
 
   /** Those that run, and wait for workers for more gangs. */

@@ -19,8 +19,10 @@ export class OrderTable {
        FROM job_order LEFT JOIN jobs ON jobs.id = after_job WHERE job_id = ? ORDER BY jobs.sequence, after_job`,
     );
     this.#settle = db
-      .prepare<[string, string], string>(
-        "UPDATE job_order SET ended_as = ? WHERE after_job = ? AND ended_as IS NULL RETURNING job_id",
+      .prepare<[{ jobId: string; endedAs: string; most: number }], string>(
+        `UPDATE job_order SET ended_as = @endedAs WHERE after_job = @jobId AND ended_as IS NULL AND job_id IN (
+           SELECT job_id FROM job_order WHERE after_job = @jobId AND ended_as IS NULL ORDER BY job_id LIMIT @most)
+         RETURNING job_id`,
       )
       .pluck();
     this.#open = db.prepare<[], { job: string; state: JobState | null }>(
@@ -39,9 +41,9 @@ export class OrderTable {
     return this.#of.all(jobId);
   }
 
-  /** Inside a transaction. @returns the jobs that waited for it */
-  settle(jobId: string, endedAs: JobState | "gone"): string[] {
-    return this.#settle.all(endedAs, jobId);
+  /** Inside a transaction. @returns the jobs that waited for it, no more than so many of them */
+  settle(jobId: string, endedAs: JobState | "gone", most: number): string[] {
+    return this.#settle.all({ jobId, endedAs, most });
   }
 
   /** Jobs that are waited for, each with its state; null where its row is gone. */

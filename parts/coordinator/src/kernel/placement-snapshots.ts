@@ -101,11 +101,12 @@ export class PlacementSnapshots {
       "id",
       "ORDER BY coalesce(line, sequence)",
     );
+    // From what runs down: else all members that ever were are looked at.
     this.#vacant = db
       .prepare<[], string>(
-        `SELECT DISTINCT members.job_id FROM members JOIN jobs ON jobs.id = members.job_id AND jobs.state = 'RUNNING'
-         JOIN attempts ON attempts.id = members.attempt_id AND attempts.ended_at IS NULL
-         WHERE is_lead = 0 AND members.state IN ('RELEASED', 'QUARANTINED', 'FENCED', 'LOST')
+        `SELECT DISTINCT jobs.id FROM jobs CROSS JOIN attempts ON attempts.job_id = jobs.id AND attempts.ended_at IS NULL
+         CROSS JOIN members ON members.attempt_id = attempts.id
+         WHERE jobs.state = 'RUNNING' AND jobs.ended_at IS NULL AND is_lead = 0 AND members.state IN ('RELEASED', 'QUARANTINED', 'FENCED', 'LOST')
            AND NOT EXISTS (SELECT 1 FROM members AS later WHERE later.replaces = members.id)`,
       )
       .pluck();
@@ -136,6 +137,12 @@ export class PlacementSnapshots {
       sharing,
       ...(sleepers.length === 0 ? {} : { sleepers }),
     };
+  }
+
+  /** All that wait for their first workers, in their order. Outside a transaction. */
+  queued(): WaitingGang[] {
+    this.#keep();
+    return [...this.#queued.values()];
   }
 
   /** A job as it waits for its first workers, whether it does or not. @param fleet of the moment */
@@ -169,8 +176,7 @@ export class PlacementSnapshots {
     const { bridges } = this.#tables;
     const kept = [...nodes.values()];
     const rows = kept.map(({ row }) => row);
-    const freePorts = bridges.freePorts(rows);
-    const gatewayPorts = bridges.gatewayPorts(rows);
+    const { freePorts, gatewayPorts } = bridges.portsLeft(rows);
     const keptFor = this.#sharing.keptWorkers();
     const gates = this.#gates.read();
     const all = [...workers.values()];

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { SharedRun } from "@resontech/frame/shared-run";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { Placements } from "./apply-placement.ts";
@@ -68,8 +69,11 @@ export class Scheduler {
 
   async cycle(): Promise<void> {
     this.#gateChanges = this.#parts.tables.placementSignal.gateChanges;
+    const snapshot = this.#parts.snapshots.read();
+    // Rows were read for some milliseconds: others come before the plan, which looks at the snapshot alone.
+    await turn();
     const { placements, replacements, preemptions, waiting } = await runInSlices(
-      planInSteps(this.#parts.snapshots.read()),
+      planInSteps(snapshot),
     );
     const steps = [
       ...replacements.map((replacement) => () => this.#replace(replacement)),

@@ -73,16 +73,18 @@ export class SharingSnapshots {
     this.#clock = clock;
     this.#workloads = workloads;
     this.#changed = new ChangedRows(db, "sharing", WATCHED);
-    const gangs = (states: string, which = "") =>
+    const all = `FROM leases JOIN members ON members.id = leases.member_id JOIN jobs ON jobs.id = leases.job_id WHERE TRUE`;
+    // Written as it is to be walked: else all leases are looked at for each job.
+    const ofJob = `FROM members CROSS JOIN leases ON leases.member_id = members.id CROSS JOIN jobs ON jobs.id = leases.job_id WHERE members.job_id = ?`;
+    const gangs = (states: string, from = all) =>
       `SELECT jobs.id AS job, members.attempt_id AS attempt, jobs.project_id AS project, jobs.user_id AS userId, jobs.kind, jobs.job_class, jobs.is_preemptible, jobs.spec, ${EARLIER} AS earlier, jobs.state, jobs.desired, jobs.expires_at, jobs.time_limit_ms, jobs.ran_ms,
-         json_group_array(leases.worker_id) AS workers, min(leases.acquired_at) AS started_at,
+         json_group_array(leases.worker_id ORDER BY leases.worker_id) AS workers, min(leases.acquired_at) AS started_at,
          (SELECT max(committed_at) FROM checkpoints WHERE checkpoints.job_id = jobs.id) AS committed_at,
          (SELECT json_group_array(decided_at) FROM preemptions WHERE victim_job = jobs.id) AS preempted_at
-       FROM leases JOIN members ON members.id = leases.member_id JOIN jobs ON jobs.id = leases.job_id
-       WHERE leases.released_at IS NULL AND ${states} ${which}
+       ${from} AND leases.released_at IS NULL AND ${states}
        GROUP BY members.attempt_id ORDER BY members.attempt_id`;
     this.#gangs = db.prepare<[], GangRow>(gangs(STAYING));
-    this.#gangsOf = db.prepare<[string], GangRow>(gangs(STAYING, "AND leases.job_id = ?"));
+    this.#gangsOf = db.prepare<[string], GangRow>(gangs(STAYING, ofJob));
     this.#leaving = db.prepare<[], GangRow>(gangs(`NOT ${STAYING}`));
     // A gang that may sleep is one member.
     this.#asleep = db.prepare<[], Omit<SleepingGang, "workers"> & { worker: string }>(

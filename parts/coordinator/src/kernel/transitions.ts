@@ -40,6 +40,8 @@ export type TransitionPorts = {
   largestNodeBytes: () => number;
   /** A worker left the pool, or a lead's remains are unproven; an operator must look. */
   onQuarantine: (member: string, workers: readonly string[]) => void;
+  /** Inside a transaction, which may be rolled back: of these jobs, which ended, some followers have not heard yet. */
+  onEndsLeft: (jobs: readonly string[]) => void;
 };
 
 export type JobMove = {
@@ -58,6 +60,9 @@ export type JobMove = {
 const MERGE_AFTER_MS = 5_000;
 /** An agent that gave up its lease so soon after our start did so because we were not there. */
 const OWN_OUTAGE_MS = 120_000;
+
+/** So many followers hear of an end in its own transaction: others wait for it, and a chain of jobs may be long. */
+const FOLLOWERS_AT_ONCE = 32;
 
 /** More steps than any chain of consequences has. */
 const RECONCILE_LIMIT = 16;
@@ -160,29 +165,47 @@ export class Transitions {
 
   /** Jobs that an older release ended, or whose rows went, while others waited for them. Inside a transaction. */
   followMissedEnds(): void {
-    for (const { job, state } of this.#tables.order.awaited())
-      if (state === null || isTerminal(state)) {
-        this.#ends.push(job);
-        this.#followEnds();
-      }
+    this.followEnds(
+      this.#tables.order
+        .awaited()
+        .filter(({ state }) => state === null || isTerminal(state))
+        .map(({ job }) => job),
+    );
   }
 
-  /** One after another however long the chain is: each end may be another job's. */
+  /** Whoever follows one of these hears of its end, or the next transaction is asked to go on. One that has not ended is left alone. Inside a transaction. */
+  followEnds(ended: readonly string[]): void {
+    const { jobs } = this.#tables;
+    for (const id of ended) {
+      const job = jobs.get(id);
+      if (job === undefined || isTerminal(job.state)) this.#ends.push(id);
+    }
+    this.#followEnds();
+  }
+
+  /** One after another: each end may be another job's. */
   #followEnds(): void {
     if (this.#isFollowing) return;
     this.#isFollowing = true;
+    let room = FOLLOWERS_AT_ONCE;
+    let at = 0;
     try {
-      for (const ended of this.#ends) this.#followEnd(ended);
+      for (; at < this.#ends.length && room > 0; at += 1)
+        room -= this.#followEnd(this.#ends[at]!, room);
+      // Of the last one some may be left.
+      if (room === 0) this.#ports.onEndsLeft(this.#ends.slice(at - 1));
     } finally {
       this.#ends.length = 0;
       this.#isFollowing = false;
     }
   }
 
-  #followEnd(ended: string): void {
+  /** @returns how many heard of it */
+  #followEnd(ended: string, most: number): number {
     const { jobs, order } = this.#tables;
-    for (const follower of order.settle(ended, jobs.get(ended)?.state ?? "gone"))
-      this.#heedOrder(follower);
+    const followers = order.settle(ended, jobs.get(ended)?.state ?? "gone", most);
+    for (const follower of followers) this.#heedOrder(follower);
+    return followers.length;
   }
 
   /** What waits for other jobs is queued, goes on waiting, or ends with the one that failed. */

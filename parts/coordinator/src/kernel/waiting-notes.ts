@@ -3,9 +3,11 @@ import type { GroupCommit } from "../db/group-commit.ts";
 import type { WaitingGang } from "./decisions/placement-facts.ts";
 import type { Plan } from "./decisions/placement.ts";
 import type { KernelTables } from "./kernel-tables.ts";
+import { runInSlices } from "./run-in-slices.ts";
 
 /** So many sentences are written in one transaction: some milliseconds, in which nothing else is answered. */
 const AT_ONCE = 200;
+const COMPARED_AT_ONCE = 256;
 
 type Waiting = Plan["waiting"][number];
 type Parts = {
@@ -32,16 +34,22 @@ export class WaitingNotes {
 
   /** Of all that wait. Ends once the first are on the disk. */
   async take(waiting: readonly Waiting[]): Promise<void> {
-    const still = new Set<string>();
-    for (const one of waiting) {
-      still.add(one.job);
-      if (this.#noted.get(one.gang) === one.why) this.#pending.delete(one.job);
-      else this.#pending.set(one.job, one);
-    }
-    for (const job of this.#pending.keys()) if (!still.has(job)) this.#pending.delete(job);
+    await runInSlices(this.#compare(waiting));
     await this.#write();
     if (this.#pending.size > 0)
       void this.#rest.run(() => this.#writeAll().catch(this.#parts.onError));
+  }
+
+  /** What is to be written, of all that wait. */
+  *#compare(waiting: readonly Waiting[]): Generator<void, void> {
+    const still = new Set<string>();
+    for (const [at, one] of waiting.entries()) {
+      still.add(one.job);
+      if (this.#noted.get(one.gang) === one.why) this.#pending.delete(one.job);
+      else this.#pending.set(one.job, one);
+      if (at % COMPARED_AT_ONCE === 0) yield;
+    }
+    for (const job of this.#pending.keys()) if (!still.has(job)) this.#pending.delete(job);
   }
 
   /** What is not written yet is found again by the next cycle. */

@@ -126,15 +126,79 @@ t.test(
   },
 );
 
-t.test("a chain of two thousand jobs ends in one go", async (t) => {
-  const { world, submit, cancel } = await orderedWorld(t);
+/** A chain of jobs of which each starts after the one before it. @returns the first */
+async function chained(
+  { submit }: Pick<Awaited<ReturnType<typeof orderedWorld>>, "submit">,
+  length: number,
+): Promise<string> {
   const first = await submit("job-0");
   let last = first;
-  for (let at = 1; at < 2_000; at += 1) last = await submit(`job-${at}`, [{ job: last }]);
+  for (let at = 1; at < length; at += 1) last = await submit(`job-${at}`, [{ job: last }]);
+  return first;
+}
+
+t.test("a chain of two thousand jobs ends, and others are answered meanwhile", async (t) => {
+  const ordered = await orderedWorld(t);
+  const { world, submit, cancel } = ordered;
+  const first = await chained(ordered, 2_000);
+  const ended = () => world.one<number>("SELECT count(*) FROM jobs WHERE state = 'CANCELLED'");
+  const atCommits: number[] = [];
+  world.parts.commit.listeners.add(() => atCommits.push(ended()));
   await cancel(first);
-  t.same(world.all("SELECT state, count(*) AS jobs FROM jobs GROUP BY state"), [
-    { state: "CANCELLED", jobs: 2_000 },
+  await submit("between");
+  t.ok(ended() < 2_000, "the chain has not come to its end");
+  await world.parts.endFollower.idle();
+  t.equal(ended(), 2_000);
+  const inOne = atCommits.map((count, at) => count - (atCommits[at - 1] ?? 0));
+  t.ok(Math.max(...inOne) <= 33, "no transaction ends more");
+  t.same(world.all("SELECT count(*) AS heard FROM job_order WHERE ended_as = 'CANCELLED'"), [
+    { heard: 1_999 },
   ]);
+  t.same(world.errors, []);
+});
+
+t.test("a kill in the midst of a chain leaves nobody waiting for what has ended", async (t) => {
+  const ordered = await orderedWorld(t);
+  const { world, cancel } = ordered;
+  const first = await chained(ordered, 200);
+  const waiting = () => world.one("SELECT count(*) FROM jobs WHERE state = 'HELD'");
+  await cancel(first);
+  world.crash();
+  t.not(waiting(), 0);
+  await world.parts.sweeper.reconcileAll();
+  await world.parts.endFollower.idle();
+  t.equal(waiting(), 0);
+});
+
+t.test("a chain goes on where a write failed", async (t) => {
+  const ordered = await orderedWorld(t);
+  const { world, cancel } = ordered;
+  const { db, endFollower } = world.parts;
+  const first = await chained(ordered, 100);
+  const waiting = () => world.one("SELECT count(*) FROM jobs WHERE state = 'HELD'");
+  await cancel(first);
+  db.exec(
+    "CREATE TEMP TRIGGER refuses BEFORE UPDATE ON job_order BEGIN SELECT RAISE(ABORT, 'not now'); END",
+  );
+  await endFollower.idle();
+  t.match(world.errors, [{ message: "not now" }]);
+  t.not(waiting(), 0);
+  db.exec("DROP TRIGGER refuses");
+  endFollower.resume();
+  await endFollower.idle();
+  t.equal(waiting(), 0);
+});
+
+t.test("all that follow one job hear of its end, however many they are", async (t) => {
+  const { world, submit, succeed } = await orderedWorld(t);
+  const first = await submit("first");
+  for (let at = 1; at <= 100; at += 1) await submit(`follower-${at}`, [{ job: first }]);
+  await succeed(first);
+  await world.parts.endFollower.idle();
+  t.same(
+    world.all("SELECT state, count(*) AS jobs FROM jobs WHERE id != ? GROUP BY state", first),
+    [{ state: "QUEUED", jobs: 100 }],
+  );
 });
 
 t.test(

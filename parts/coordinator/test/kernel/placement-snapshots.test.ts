@@ -1,6 +1,8 @@
 /** What is kept between snapshots, and read again where rows changed, is what a process reads that has just started. */
 import fc from "fast-check";
 import t from "tap";
+import { PlacementSnapshots } from "../../src/kernel/placement-snapshots.ts";
+import { SharingSnapshots } from "../../src/kernel/sharing-snapshots.ts";
 import { KernelWorld } from "./kernel-world.ts";
 import { SimAgent } from "./sim-agent.ts";
 
@@ -93,4 +95,43 @@ t.test("a kept snapshot is the one of a fresh process, whatever happened", async
     { numRuns: 60 },
   );
   t.ok(seen > 60, `${seen} gangs were seen`);
+});
+
+t.test("what changed of one job is read by its own rows, and nothing by all that ever was", (t) => {
+  using world = new KernelWorld();
+  const { db } = world.parts;
+  const statements: string[] = [];
+  const noting = new Proxy(db, {
+    get(target, key) {
+      if (key === "prepare")
+        return (sql: string) => {
+          statements.push(sql);
+          return target.prepare(sql);
+        };
+      // Its notes of changed rows are there already, of the snapshots that the world has.
+      if (key === "exec") return () => target;
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  const { tables, transitions, workloads, shares } = world.parts;
+  const sharing = new SharingSnapshots(noting, tables.clock, workloads, shares);
+  const [gates, standings] = [{ read: () => new Map() }, { read: () => new Map() }];
+  const snapshots = new PlacementSnapshots(
+    ...([noting, tables, transitions, { hasDisk: () => true }, sharing, gates, standings] as const),
+  );
+  const scans = (sql: string) =>
+    db
+      .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+      .all(...(sql.includes("?") ? ["x"] : []))
+      .map(({ detail }) => detail)
+      .filter((detail) => detail.startsWith("SCAN"));
+  const ofOne = statements.filter((sql) => /(job_id|\bid) = \?/.test(sql));
+  t.ok(ofOne.length >= 4);
+  t.same(snapshots.queued(), []);
+  for (const sql of ofOne) t.same(scans(sql), [], sql);
+  const vacant = statements.filter((sql) => sql.includes("later.replaces"));
+  t.equal(vacant.length, 1);
+  t.same(scans(vacant[0]!), []);
+  t.end();
 });

@@ -25,13 +25,13 @@ export function choose(
   eligible: readonly PlacementWorker[],
   homes: Homes,
 ): Chosen | null {
+  if (eligible.length < gang.size) return null;
   const rank = scoredRankOf(gang.selection, homes.scoreOf);
-  const offers = [...Map.groupBy(eligible, ({ node }) => node)].map(
-    ([node, workers]): Offer => ({
-      ...{ node, spare: workers.length },
-      bundles: bundlesOf(gang, workers, rank),
-    }),
-  );
+  const offers: Offer[] = [];
+  // A gang that lies on one node is looked for where there are enough, and nothing is sorted elsewhere.
+  for (const [node, workers] of Map.groupBy(eligible, (worker) => worker.node))
+    if (gang.hubBytes !== null || workers.length >= gang.size)
+      offers.push({ node, spare: workers.length, bundles: bundlesOf(gang, workers, rank) });
   const ofHomes = offers.filter(({ node }) => homes.hasRoom(node));
   const members = membersOfGang(gang);
   const whole = bestOf(ofHomes, members, rank);

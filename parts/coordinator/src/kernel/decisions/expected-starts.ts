@@ -107,7 +107,7 @@ export function* expectedStarts(
   const fits = new Map<string, boolean>();
   const later = knowsNoEnd ? "no-end-stated" : "far-off";
   for (const gang of gangs) {
-    const shape = shapeOf(gang) + fleet.gateClass(gang);
+    const shape = fleet.withGates(shapeOf(gang), gang);
     const key = `${gang.project} ${shape}`;
     let mayFit = fits.get(key);
     if (mayFit === undefined) {

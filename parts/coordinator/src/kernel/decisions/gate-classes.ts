@@ -10,12 +10,24 @@ export class GateClasses {
   readonly #ofGangs = new Map<WaitingGang, string>();
   readonly #known = new Map<string, string>();
   readonly #classes = new Map<string, string>();
+  readonly #joined = new Map<string, Map<string, string>>();
 
   constructor(nodes: Iterable<PlacementNode>) {
     const gates = new Map<string, NodeGate>();
     for (const { gate } of nodes) if (gate !== undefined) gates.set(gate.key, gate);
     this.#gates = [...gates.values()];
     this.owners = new Set(this.#gates.flatMap((gate) => gateOwner(gate) ?? []));
+  }
+
+  /** The key with the gang's class at its end: one string for all that share both. */
+  joined(key: string, gang: WaitingGang): string {
+    const found = this.classOf(gang);
+    if (found === "") return key;
+    let ofClass = this.#joined.get(found);
+    if (ofClass === undefined) this.#joined.set(found, (ofClass = new Map()));
+    let joined = ofClass.get(key);
+    if (joined === undefined) ofClass.set(key, (joined = key + found));
+    return joined;
   }
 
   /** As the end of a key of gangs; whoever owns a node is never of a class with its guests. */

@@ -9,7 +9,7 @@ import { amountsOf, type Share, ShareLedger } from "./shares.ts";
 export function guaranteedGangs(
   running: readonly RunningGang[],
   shares: readonly Share[],
-  workers: ReadonlyMap<string, PlacementWorker>,
+  workers: Pick<ReadonlyMap<string, PlacementWorker>, "get">,
 ): Set<RunningGang> {
   const guaranteed = new Set<RunningGang>();
   const staying = running.filter(({ staysGuaranteed }) => staysGuaranteed === true);

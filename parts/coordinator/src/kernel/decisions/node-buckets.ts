@@ -89,6 +89,12 @@ export class NodeBucket {
 
 export class NodeBuckets {
   readonly #buckets = new Map<string, NodeBucket>();
+  #changes = 0;
+
+  /** How often a node was filed. */
+  get changes(): number {
+    return this.#changes;
+  }
 
   all(): Iterable<NodeBucket> {
     return this.#buckets.values();
@@ -96,8 +102,12 @@ export class NodeBuckets {
 
   /** Once at first, and after each change of the cell. */
   file(cell: NodeCell): void {
-    const free = [...cell.free].filter(([, count]) => count > 0).toSorted(([a], [b]) => a - b);
-    const key = `${cell.room}|${cell.hasPort}|${cell.hasDoor}|${free.map((pair) => pair.join(":")).join()}`;
+    this.#changes += 1;
+    let free: [kind: number, count: number][] = [];
+    for (const [kind, count] of cell.free) if (count > 0) free.push([kind, count]);
+    if (free.length > 1) free = free.toSorted(([a], [b]) => a - b);
+    let key = `${cell.room}|${cell.hasPort}|${cell.hasDoor}|`;
+    for (const [kind, count] of free) key += `${kind}:${count},`;
     let bucket = this.#buckets.get(key);
     if (bucket === undefined) this.#buckets.set(key, (bucket = new NodeBucket(cell, free)));
     if (cell.bucket !== bucket) bucket.add(cell);

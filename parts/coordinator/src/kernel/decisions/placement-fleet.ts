@@ -9,7 +9,7 @@ import {
 } from "./choose-workers.ts";
 import { compareIds } from "./compare-ids.ts";
 import { GateClasses } from "./gate-classes.ts";
-import { shapeOf } from "./gang-shapes.ts";
+import { filterKeyOf, shapeOf } from "./gang-shapes.ts";
 import { type Bundle, bundleCounts, bundlesOf, membersOfGang } from "./member-bundles.ts";
 import { type NodeBucket, NodeBuckets, type NodeCell } from "./node-buckets.ts";
 import { modelsInOrder } from "./narrowed-gang.ts";
@@ -65,6 +65,8 @@ export class PlacementFleet {
   readonly #taken = new Set<string>();
   readonly #fits = new Map<string, Fits>();
   readonly #models = new Map<string, readonly string[]>();
+  /** Of nodes as they are until one of them is filed elsewhere. */
+  readonly #offered = new Map<string, { changes: number; offers: readonly Offer[] }>();
   #reserved: (Reservation & { now: number }) | null = null;
 
   readonly #scoreOf = (node: string): number => this.#nodes.get(node)?.score ?? 1;
@@ -97,9 +99,9 @@ export class PlacementFleet {
     for (const cell of this.#cells.values()) this.#buckets.file(cell);
   }
 
-  /** As the end of a key of gangs: those that the gates of the nodes don't tell apart. */
-  gateClass(gang: WaitingGang): string {
-    return this.#gates.classOf(gang) + this.#pools.classOf(gang);
+  /** The key of a gang, with the class that the gates and limits of the nodes make of it. */
+  withGates(key: string, gang: WaitingGang): string {
+    return this.#gates.joined(key, gang) + this.#pools.classOf(gang);
   }
 
   /** What was taken back for the gang counts in pools as held, until it is released. */
@@ -117,6 +119,11 @@ export class PlacementFleet {
   /** Whether some node is its project's own now. */
   owns(gang: WaitingGang): boolean {
     return this.#gates.owners.has(gang.project);
+  }
+
+  worker(id: string): PlacementWorker | undefined {
+    const at = this.#at.get(id);
+    return at === undefined ? undefined : this.#workers[at];
   }
 
   /** Of the worker's node. */
@@ -217,6 +224,11 @@ export class PlacementFleet {
 
   /** The kinds that are among them, as a key. Of what is free already, and of what left the fleet, nothing is told. */
   kindsOf(workers: readonly string[]): string {
+    // Most hold one.
+    if (workers.length === 1) {
+      const at = this.#at.get(workers[0]!);
+      return at === undefined || this.#workers[at]!.isFree ? "" : String(this.#kinds.places[at]);
+    }
     const kinds = new Set<number>();
     for (const id of workers) {
       const at = this.#at.get(id);
@@ -319,11 +331,13 @@ export class PlacementFleet {
 
   /** Models of those that may serve a gang at all, the one first that it would be given first. */
   modelsFor(gang: WaitingGang): readonly string[] {
-    const shape = shapeOf(gang) + this.gateClass(gang) + this.#pools.roomsFor(gang);
-    const known = this.#models.get(shape);
+    // Of a member of several workers, nodes and their ports count as well.
+    const isOfShape = (gang.workersEach ?? 1) > 1;
+    const key = this.#withRoom(isOfShape ? shapeOf(gang) : filterKeyOf(gang), gang);
+    const known = this.#models.get(key);
     if (known !== undefined) return known;
     const models = modelsInOrder(gang, this.#servingAtAll(gang), this.#scoreOf);
-    this.#models.set(shape, models);
+    this.#models.set(key, models);
     return models;
   }
 
@@ -427,15 +441,20 @@ export class PlacementFleet {
     return isReserved && !this.mayBackfill(gang) ? RESERVED : null;
   }
 
+  /** As {@link withGates}, with the pools that are full for it now. */
+  #withRoom(key: string, gang: WaitingGang): string {
+    return this.withGates(key, gang) + this.#pools.roomsFor(gang);
+  }
+
   #fitsOf(gang: WaitingGang): Fits {
-    const shape = shapeOf(gang) + this.gateClass(gang) + this.#pools.roomsFor(gang);
-    const known = this.#fits.get(shape);
+    const key = this.#withRoom(filterKeyOf(gang), gang);
+    const known = this.#fits.get(key);
     if (known !== undefined) return known;
     const fits = this.#kinds.kinds.map(
       ({ worker, node }) =>
         whyNeverNow(gang, worker, node) ?? this.#pools.whyFull(gang, worker.node),
     );
-    this.#fits.set(shape, fits);
+    this.#fits.set(key, fits);
     return fits;
   }
 
@@ -466,7 +485,18 @@ export class PlacementFleet {
   }
 
   /** What each bucket of nodes offers the gang, its kinds by rank: without those that offer nothing. */
-  #offers(gang: WaitingGang): Offer[] {
+  #offers(gang: WaitingGang): readonly Offer[] {
+    const filter = this.#gates.joined(filterKeyOf(gang), gang);
+    const key = gang.isReached ? `${filter} reached` : filter;
+    const known = this.#offered.get(key);
+    const { changes } = this.#buckets;
+    if (known?.changes === changes) return known.offers;
+    const offers = this.#offersNow(gang);
+    this.#offered.set(key, { changes, offers });
+    return offers;
+  }
+
+  #offersNow(gang: WaitingGang): Offer[] {
     const fits = this.#fitsOf(gang);
     const rank = scoredRankOf(gang.selection, this.#scoreOf);
     const offers: Offer[] = [];

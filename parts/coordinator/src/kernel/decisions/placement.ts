@@ -6,6 +6,7 @@ import type { Chosen } from "./choose-workers.ts";
 import { compareIds } from "./compare-ids.ts";
 import { shapeOf, shareClassOf } from "./gang-shapes.ts";
 import { guaranteedGangs } from "./guaranteed-gangs.ts";
+import { HolderIndex } from "./holder-index.ts";
 import { PersonLedger, type PersonsBehind } from "./person-limits.ts";
 import type {
   PlacementNode,
@@ -15,6 +16,8 @@ import type {
   Vacancy,
   WaitingGang,
 } from "./placement-facts.ts";
+import { keptByJob } from "./kept-by-job.ts";
+import { mayLieOn } from "./may-lie-on.ts";
 import { ofModels } from "./narrowed-gang.ts";
 import { neededWorkers, whyApart } from "./needed-workers.ts";
 import { type FleetCount, PlacementFleet } from "./placement-fleet.ts";
@@ -26,8 +29,6 @@ import {
   chooseLower,
   compareVictims,
   fewest,
-  type Holder,
-  type HolderRow,
   mayGo,
   type Reclaim,
   type ReclaimReason,
@@ -105,8 +106,12 @@ export function* planInSteps(snapshot: Snapshot): Generator<void, Plan> {
       const workers = fleet.fill(vacancy)?.map(({ id }) => id);
       return workers === undefined ? [] : [{ job: vacancy.job, member: vacancy.member, workers }];
     });
+  yield;
   const cycle = new Cycle(fleet, snapshot);
-  for (const gang of cycle.turnsOf(gangs)) {
+  yield;
+  const turns = cycle.turnsOf(gangs);
+  yield;
+  for (const gang of turns) {
     cycle.serve(gang);
     yield;
   }
@@ -144,8 +149,9 @@ class Cycle {
   /** Shapes that found nothing: nobody of them does later in the cycle. */
   readonly #unplaced = new Set<string>();
   readonly #demands = new Map<string, Amounts>();
+  readonly #amounts = new Map<string, Map<number, Amounts>>();
   readonly #fleet: PlacementFleet;
-  readonly #workers: ReadonlyMap<string, PlacementWorker>;
+  readonly #workers: Pick<ReadonlyMap<string, PlacementWorker>, "get">;
   readonly #sharing: Sharing | undefined;
   readonly #backfill: Snapshot["backfill"];
   #hasReserved = false;
@@ -153,16 +159,10 @@ class Cycle {
   readonly #persons: PersonLedger;
   readonly #sleeping: SleepingGangs;
   /** Those that may be made to go, and nobody has asked to. */
-  readonly #holders = new Set<Holder>();
+  readonly #holders: HolderIndex;
   /** They make way in this plan. */
   readonly #gone = new Set<RunningGang>();
-  readonly #rows = new Map<string, HolderRow>();
-  /** Of what runs, the lowest class by project. */
-  readonly #lowest = new Map<string, number>();
-  /** By shape, those whose workers would serve it, of so many that there were. */
-  readonly #serving = new Map<string, { of: number; holders: readonly Holder[] }>();
-  #alike: Holder[][] | null = null;
-  readonly #kept: ReadonlyMap<string | null | undefined, PlacementWorker[]>;
+  readonly #kept: ReadonlyMap<string, PlacementWorker[]>;
   /** By job, what its project holds already for a gang that workers are kept for. */
   readonly #promised = new Map<string, Amounts>();
 
@@ -173,32 +173,25 @@ class Cycle {
     this.#sleeping = new SleepingGangs(sleepers);
     this.#backfill = backfill;
     this.#fleet = fleet;
-    this.#workers = new Map(workers.map((worker) => [worker.id, worker]));
+    this.#workers = { get: (id) => fleet.worker(id) };
+    this.#holders = new HolderIndex(fleet);
     this.#sharing = sharing;
     this.#ledger = new ShareLedger(sharing?.shares ?? [], amountsOf(workers), sharing?.used);
     const { running = [], shares = [], persons } = sharing ?? {};
     this.#persons = new PersonLedger(shares, persons);
     const staying = guaranteedGangs(running, shares, this.#workers);
     for (const gang of running) {
-      const { project, priority, workers: ids } = gang;
-      this.#persons.hold(gang, ids.length);
-      const amounts = amountsOf(ids.flatMap((id) => this.#workers.get(id) ?? []));
-      this.#ledger.hold(project, amounts);
-      if (staying.has(gang) || !mayGo(gang, sharing!.now)) continue;
-      const models = Object.keys(amounts).toSorted((a, b) => (a < b ? -1 : 1));
-      const key = JSON.stringify([project, models.map((model) => [model, amounts[model]])]);
-      let row = this.#rows.get(key);
-      if (row === undefined) this.#rows.set(key, (row = { project, amounts }));
-      this.#holders.add({ gang, row });
-      this.#lowest.set(project, Math.min(this.#lowest.get(project) ?? Infinity, priority));
+      this.#persons.hold(gang, gang.workers.length);
+      this.#holders.add(gang, !staying.has(gang) && mayGo(gang, sharing!.now));
     }
+    for (const { project, amounts } of this.#holders.held()) this.#ledger.hold(project, amounts);
     for (const gang of sharing?.leaving ?? []) {
       const held = gang.workers.flatMap((id) => this.#workers.get(id) ?? []);
       this.#ledger.leave(gang.project, amountsOf(held));
       this.#persons.hold(gang, held.length);
     }
-    this.#kept = Map.groupBy(workers, ({ keptFor }) => keptFor);
-    for (const gang of gangs) this.#promise(gang);
+    this.#kept = keptByJob(workers);
+    if (this.#kept.size > 0) for (const gang of gangs) this.#promise(gang);
   }
 
   /** What was taken back for a gang counts as held, until the gang has its turn. */
@@ -228,23 +221,21 @@ class Cycle {
     );
   }
 
-  /** @param which with all also those that need no turn, as others like them had theirs in vain */
-  *turnsOf(
+  /** In order already when it returns. @param which with all also those that need no turn, as others like them had theirs in vain */
+  turnsOf(
     gangs: readonly WaitingGang[],
     which: "needed" | "all" = "needed",
-  ): Generator<WaitingGang> {
+  ): Iterable<WaitingGang> {
     const isOver = (gang: WaitingGang) => which === "needed" && this.#isOver(gang);
-    if (!this.#ledger.isSet) {
-      for (const gang of byClassOfOwners(inOrderOfArrival(gangs), this.#fleet.nodes))
-        if (!isOver(gang)) yield gang;
-      return;
-    }
-    const turns = new ShareTurns(gangs, this.#ledger, (gang) => this.#demandOf(gang), isOver);
-    for (let gang = turns.next(); gang !== null; gang = turns.next()) yield gang;
+    if (this.#ledger.isSet)
+      return turnsInOrder(
+        new ShareTurns(gangs, this.#ledger, (gang) => this.#demandOf(gang), isOver),
+      );
+    return turnsWithout(isOver, byClassOfOwners(inOrderOfArrival(gangs), this.#fleet.nodes));
   }
 
   #isOver(gang: WaitingGang): boolean {
-    return !this.#kept.has(gang.job) && this.#over.has(this.#classOf(gang));
+    return this.#over.has(this.#classOf(gang)) && !this.#kept.has(gang.job);
   }
 
   /** Places the gang, or has others make way for it, or notes why it waits. */
@@ -320,28 +311,35 @@ class Cycle {
   /** Why each that is not placed waits. */
   *waiting(gangs: readonly WaitingGang[]): Generator<void, Plan["waiting"]> {
     const explained = new Map<string, string>();
+    const ofClasses = new Map<string, string>();
     const waiting: Plan["waiting"] = [];
+    let unseen = 0;
     for (const gang of gangs) {
       if (this.#placed.has(gang)) continue;
-      const why =
-        this.#why.get(gang) ??
-        this.#over.get(this.#classOf(gang)) ??
-        this.#explain(this.#narrowed.get(this.#classOf(gang)) ?? gang, explained);
+      const ownClass = this.#classOf(gang);
+      let why = this.#why.get(gang) ?? ofClasses.get(ownClass);
+      if (why === undefined || this.#kept.has(gang.job)) {
+        why =
+          this.#why.get(gang) ??
+          this.#over.get(ownClass) ??
+          this.#explain(this.#narrowed.get(ownClass) ?? gang, explained);
+        if (!this.#kept.has(gang.job) && !this.#why.has(gang)) ofClasses.set(ownClass, why);
+        yield;
+      } else if ((unseen += 1) % GANGS_AT_ONCE === 0) yield;
       waiting.push({ job: gang.job, gang, why });
-      yield;
     }
     return waiting;
   }
 
   #classOf(gang: WaitingGang): string {
-    const found =
-      (this.#ledger.isSet ? shareClassOf(gang) : shapeOf(gang)) + this.#fleet.gateClass(gang);
+    const own = this.#ledger.isSet ? shareClassOf(gang) : shapeOf(gang);
+    const found = this.#fleet.withGates(own, gang);
     return this.#fleet.mayBackfill(gang) ? `${found} backfills` : found;
   }
 
   /** All by which it is given workers of this fleet. */
   #shapeOf(gang: WaitingGang): string {
-    return shapeOf(gang) + this.#fleet.gateClass(gang);
+    return this.#fleet.withGates(shapeOf(gang), gang);
   }
 
   /** Its shape, and whether it may have what is reserved. */
@@ -397,12 +395,10 @@ class Cycle {
     const { eligible, serves } = this.#fitting(gang, within);
     const asleep = this.#sleeping.workers(this.#workers, serves);
     if (asleep.length === 0) return false;
-    const chosen = this.#fleet.choose(within, [...eligible, ...asleep]);
+    const chosen = this.#fleet.choose(within, [...eligible(), ...asleep]);
     if (chosen === null) return false;
     const victims = this.#sleeping.take(chosen.workers);
-    const gone = new Set(victims.map(({ attempt }) => attempt));
-    for (const holder of this.#holders)
-      if (gone.has(holder.gang.attempt)) this.#holders.delete(holder);
+    this.#holders.remove(victims.map(({ attempt }) => attempt));
     for (const victim of victims) this.#letGo(victim);
     const workers = chosen.workers.map(({ id }) => id);
     this.#fleet.withhold(workers, gang.project);
@@ -438,17 +434,25 @@ class Cycle {
     isOverLimit: boolean,
   ): boolean {
     if (this.#sharing === undefined || !this.#ledger.isSet || gang.isFurther) return false;
-    const isAbove = gang.priority > (this.#lowest.get(gang.project) ?? Infinity);
-    if (isAbove && this.#takeFromLower(gang, amounts)) return true;
-    if (isOverLimit || !this.#isLentBeside(gang.project)) return false;
+    if (this.#holders.hasBelow(gang) && this.#takeFromLower(gang, amounts)) return true;
+    if (isOverLimit || !this.#holders.isLentBeside(gang.project, this.#ledger)) return false;
     // One by one: of the models that serve it, others may have been lent one that its project is not guaranteed.
     const models = gang.selection.kind === "auto" ? this.#fleet.modelsFor(within) : [];
-    const single = models.length > 1 ? models.map((model) => ofModels(gang, [model])) : [within];
-    return single.some((asked) => this.#takeFromBorrowers(gang, asked));
+    if (models.length <= 1)
+      return (
+        this.#isGuaranteed(gang, this.#demandOf(within)) && this.#takeFromBorrowers(gang, within)
+      );
+    const { size } = gang;
+    return models.some(
+      (model) =>
+        this.#isGuaranteed(gang, this.#amountOf(model, size)) &&
+        this.#takeFromBorrowers(gang, ofModels(gang, [model])),
+    );
   }
 
   #takeFromLower(gang: WaitingGang, amounts: Amounts): boolean {
-    const holders = this.#holdersFor(gang);
+    const holders = this.#holders.ofProject(gang, this.#shapeOf(gang));
+    if (holders.length === 0) return false;
     const { fitsWith } = this.#fitting(gang, gang);
     const freed = (victims: readonly RunningGang[]) =>
       amountsOf(
@@ -463,9 +467,12 @@ class Cycle {
     return reclaim !== null && this.#makeWay(gang, gang, reclaim);
   }
 
+  #isGuaranteed({ project }: WaitingGang, amounts: Amounts): boolean {
+    return this.#ledger.isGuaranteed(project, amounts);
+  }
+
   #takeFromBorrowers(gang: WaitingGang, asked: WaitingGang): boolean {
-    if (!this.#ledger.isGuaranteed(gang.project, this.#demandOf(asked))) return false;
-    const holders = this.#holdersFor(asked);
+    const holders = this.#holders.borrowers(asked, this.#shapeOf(asked), this.#ledger);
     if (holders.length === 0) return false;
     const { mayFitWith, fitsWith, serves } = this.#fitting(gang, asked);
     const reclaim = chooseBorrowers(gang.project, holders, {
@@ -484,23 +491,26 @@ class Cycle {
   /** How the gang would find its workers of the asked models, if others made way. */
   #fitting(gang: WaitingGang, asked: WaitingGang) {
     const avoided = this.#fleet.avoidedBy(gang);
-    const eligible = this.#fleet.eligible(asked).filter(({ node }) => !avoided.has(node));
     const servesAsked = this.#fleet.servesOnceFree(asked);
     const serves = (worker: PlacementWorker) => !avoided.has(worker.node) && servesAsked(worker);
-    const withFreed = (victims: readonly RunningGang[]) => [
-      ...eligible,
-      ...victims.flatMap(({ workers }) =>
-        workers.flatMap((id) => {
-          const worker = this.#workers.get(id);
-          return worker !== undefined && !worker.isFree && serves(worker) ? [worker] : [];
-        }),
-      ),
-    ];
+    let found: PlacementWorker[] | null = null;
+    const eligible = () =>
+      (found ??= this.#fleet.eligible(asked).filter(({ node }) => !avoided.has(node)));
+    const workers = this.#workers;
+    function* freed(victims: readonly RunningGang[]): Generator<PlacementWorker, void> {
+      for (const victim of victims)
+        for (const id of victim.workers) {
+          const worker = workers.get(id);
+          if (worker !== undefined && !worker.isFree && serves(worker)) yield worker;
+        }
+    }
+    const withFreed = (victims: readonly RunningGang[]) => [...eligible(), ...freed(victims)];
+    const mayFitWith = (victims: readonly RunningGang[]) =>
+      mayLieOn(asked, eligible(), freed(victims));
     return {
-      ...{ eligible, serves, withFreed },
-      mayFitWith: (victims: readonly RunningGang[]) => mayLieOn(asked, withFreed(victims)),
+      ...{ eligible, serves, withFreed, mayFitWith },
       fitsWith: (victims: readonly RunningGang[]) =>
-        this.#fleet.choose(asked, withFreed(victims)) !== null,
+        mayFitWith(victims) && this.#fleet.choose(asked, withFreed(victims)) !== null,
     };
   }
 
@@ -518,8 +528,7 @@ class Cycle {
     this.#fleet.withhold(ids, gang.project);
     for (const victim of victims) this.#gone.add(victim);
     this.#sleeping.forget(victims);
-    for (const holder of this.#holders)
-      if (this.#gone.has(holder.gang)) this.#holders.delete(holder);
+    this.#holders.remove(victims.map(({ attempt }) => attempt));
     for (const victim of victims) this.#letGo(victim);
     ledger.hold(gang.project, amountsOf(workers));
     this.#persons.hold(gang, workers.length);
@@ -530,42 +539,13 @@ class Cycle {
     return true;
   }
 
-  /** Whether another project was lent workers, and may be made to give them back. */
-  #isLentBeside(project: string): boolean {
-    for (const row of this.#rows.values())
-      if (row.project !== project && this.#ledger.borrows(row.project, row.amounts)) return true;
-    return false;
-  }
-
-  /** Those that hold workers which would serve it. */
-  #holdersFor(gang: WaitingGang): readonly Holder[] {
-    const shape = this.#shapeOf(gang);
-    const known = this.#serving.get(shape);
-    if (known?.of === this.#holders.size) return known.holders;
-    const holders = known?.holders ?? this.#servingAtAll(gang);
-    const found = {
-      of: this.#holders.size,
-      holders: holders.filter((one) => this.#holders.has(one)),
-    };
-    this.#serving.set(shape, found);
-    return found.holders;
-  }
-
-  #servingAtAll(gang: WaitingGang): readonly Holder[] {
-    const serves = this.#fleet.servesOnceFree(gang);
-    const mayServe = ({ gang: { workers } }: Holder) =>
-      workers.some((id) => {
-        const worker = this.#workers.get(id);
-        return worker !== undefined && !worker.isFree && serves(worker);
-      });
-    if (!this.#fleet.goesByKind(gang)) return [...this.#holders].filter(mayServe);
-    // Those that hold workers of the same kinds serve it all, or none does.
-    this.#alike ??= [
-      ...Map.groupBy(this.#holders, ({ gang: { workers } }) =>
-        this.#fleet.kindsOf(workers),
-      ).values(),
-    ];
-    return this.#alike.flatMap((row) => (mayServe(row[0]!) ? row : []));
+  /** One object for as many of one model: whoever keeps something by it finds it again. */
+  #amountOf(model: string, count: number): Amounts {
+    let ofModel = this.#amounts.get(model);
+    if (ofModel === undefined) this.#amounts.set(model, (ofModel = new Map()));
+    let amount = ofModel.get(count);
+    if (amount === undefined) ofModel.set(count, (amount = { [model]: count }));
+    return amount;
   }
 
   /** Workers that it would be given, by model; nothing where none serves it. */
@@ -580,11 +560,23 @@ class Cycle {
           ? amountsOf(selection.workerIds.flatMap((id) => this.#workers.get(id) ?? []))
           : model === undefined
             ? {}
-            : { [model]: size };
+            : this.#amountOf(model, size);
       this.#demands.set(shape, demand);
     }
     return demand;
   }
+}
+
+/** Whether one needs its turn is asked when it comes. */
+function* turnsWithout(
+  isOver: (gang: WaitingGang) => boolean,
+  gangs: readonly WaitingGang[],
+): Generator<WaitingGang, void> {
+  for (const gang of gangs) if (!isOver(gang)) yield gang;
+}
+
+function* turnsInOrder(turns: ShareTurns): Generator<WaitingGang, void> {
+  for (let gang = turns.next(); gang !== null; gang = turns.next()) yield gang;
 }
 
 function limitText({ project }: WaitingGang, { id, limit, model }: LimitOver): string {
@@ -592,19 +584,9 @@ function limitText({ project }: WaitingGang, { id, limit, model }: LimitOver): s
   return `${whose} may hold at most ${workerCount(limit)} of ${model}`;
 }
 
+/** So many cost nothing that somebody else would have to wait for. */
+const GANGS_AT_ONCE = 256;
 const RESERVES = "has waited long: the next workers that serve it are reserved for it";
-
-/** Whether there are enough of them at all, and on one node where it lies on one. */
-function mayLieOn({ size, hubBytes }: WaitingGang, workers: readonly PlacementWorker[]): boolean {
-  if (hubBytes !== null || size === 1) return workers.length >= size;
-  const counts = new Map<string, number>();
-  for (const { node } of workers) {
-    const count = (counts.get(node) ?? 0) + 1;
-    if (count >= size) return true;
-    counts.set(node, count);
-  }
-  return false;
-}
 
 function explain(
   gang: WaitingGang,

@@ -59,7 +59,10 @@ export class ShareLedger {
   /** Of gangs that were asked to go: nobody borrows it any more, and it counts against limits until it is gone. */
   readonly #leaving = new Map<string, Record<string, number>>();
   readonly #paths = new Map<string, readonly Share[]>();
+  /** The same from the top. */
+  readonly #downward = new Map<string, readonly Share[]>();
   #version = 0;
+  readonly #versions = new Map<string, number>();
 
   /**
    * @param capacity workers that there are, by model
@@ -93,14 +96,26 @@ export class ShareLedger {
     return this.#version;
   }
 
+  /** Changes with what is held of these models. */
+  versionOf(amounts: Amounts): number {
+    let version = 0;
+    for (const model in amounts) version += this.#versions.get(model) ?? 0;
+    return version;
+  }
+
   hold(project: string, amounts: Amounts): void {
-    this.#version += 1;
+    this.#change(amounts);
     for (const { id } of this.#path(project)) add(this.#held, id, amounts, 1);
   }
 
   release(project: string, amounts: Amounts): void {
-    this.#version += 1;
+    this.#change(amounts);
     for (const { id } of this.#path(project)) add(this.#held, id, amounts, -1);
+  }
+
+  #change(amounts: Amounts): void {
+    this.#version += 1;
+    for (const model in amounts) this.#versions.set(model, (this.#versions.get(model) ?? 0) + 1);
   }
 
   /** What was released goes later. */
@@ -120,11 +135,13 @@ export class ShareLedger {
   /** Of some model of the gang more is held than any share on its way up guarantees: the gang, or one like it, is lent its workers. */
   borrows(project: string, amounts: Amounts): boolean {
     const path = this.#path(project);
-    return Object.entries(amounts).some(
-      ([model, count]) =>
-        count > 0 &&
-        path.every(({ id, guarantee }) => (this.held(id)[model] ?? 0) > (guarantee[model] ?? 0)),
-    );
+    for (const model in amounts)
+      if (
+        amounts[model]! > 0 &&
+        path.every(({ id, guarantee }) => (this.held(id)[model] ?? 0) > (guarantee[model] ?? 0))
+      )
+        return true;
+    return false;
   }
 
   /** The first share on the way up whose limit the gang would pass; null when none would be. @param freed what gangs of the project let go for it */
@@ -145,8 +162,8 @@ export class ShareLedger {
   ): LimitOver | null {
     for (const { id, limit } of this.#path(project)) {
       const [held, leaving] = [this.held(id), goes.get(id) ?? NOTHING];
-      for (const [model, count] of Object.entries(amounts)) {
-        const most = limit[model];
+      for (const model in amounts) {
+        const [count, most] = [amounts[model]!, limit[model]];
         if (most === undefined || count === 0) continue;
         if (total(held, leaving, model) - (freed[model] ?? 0) + count > most)
           return { id, model, limit: most };
@@ -173,9 +190,7 @@ export class ShareLedger {
   standingOf(project: string, amounts: Amounts): Standing {
     return {
       isLent: !this.isGuaranteed(project, amounts),
-      levels: this.#path(project)
-        .toReversed()
-        .map((share) => this.#level(share, amounts)),
+      levels: this.#pathDown(project).map((share) => this.#level(share, amounts)),
     };
   }
 
@@ -212,9 +227,17 @@ export class ShareLedger {
 
   #guarantees({ id, guarantee }: Share, amounts: Amounts): boolean {
     const held = this.held(id);
-    return Object.entries(amounts).every(
-      ([model, count]) => count === 0 || (held[model] ?? 0) + count <= (guarantee[model] ?? 0),
-    );
+    for (const model in amounts) {
+      const count = amounts[model]!;
+      if (count !== 0 && (held[model] ?? 0) + count > (guarantee[model] ?? 0)) return false;
+    }
+    return true;
+  }
+
+  #pathDown(project: string): readonly Share[] {
+    let path = this.#downward.get(project);
+    if (path === undefined) this.#downward.set(project, (path = this.#path(project).toReversed()));
+    return path;
   }
 
   #path(project: string): readonly Share[] {
@@ -279,8 +302,7 @@ function add(
   sign: 1 | -1,
 ): void {
   const sums = into.get(id) ?? {};
-  for (const [model, count] of Object.entries(amounts))
-    sums[model] = (sums[model] ?? 0) + sign * count;
+  for (const model in amounts) sums[model] = (sums[model] ?? 0) + sign * amounts[model]!;
   into.set(id, sums);
 }
 
@@ -288,6 +310,8 @@ function total(held: Amounts, amounts: Amounts, model: string): number {
   return (held[model] ?? 0) + (amounts[model] ?? 0);
 }
 
-function most(models: Iterable<string>, of: (model: string) => number): number {
-  return Math.max(0, ...[...models].map(of));
+function most(models: readonly string[], of: (model: string) => number): number {
+  let found = 0;
+  for (const model of models) found = Math.max(found, of(model));
+  return found;
 }

@@ -10,7 +10,7 @@ export class SleepingGangs {
 
   /** Their workers that would serve, where nobody was promised them. */
   workers(
-    all: ReadonlyMap<string, PlacementWorker>,
+    all: Pick<ReadonlyMap<string, PlacementWorker>, "get">,
     serves: (worker: PlacementWorker) => boolean,
   ): PlacementWorker[] {
     return [...this.#byWorker.keys()].flatMap((id) => {

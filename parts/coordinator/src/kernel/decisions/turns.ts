@@ -1,4 +1,5 @@
 /** Whose turn it is to be placed. Pure, total and deterministic. */
+import { Heap } from "./heap.ts";
 import type { WaitingGang } from "./placement-facts.ts";
 import { CLASS_PRIORITIES } from "./priorities.ts";
 import { type Amounts, compareStandings, type ShareLedger, type Standing } from "./shares.ts";
@@ -37,12 +38,16 @@ export class ShareTurns {
   readonly #ledger: ShareLedger;
   readonly #demandOf: (gang: WaitingGang) => Amounts;
   readonly #isOver: (gang: WaitingGang) => boolean;
-  readonly #queues: Queue[];
+  /** Those that have a gang left, the one first whose turn it is. Null: not looked at yet. */
+  #heads: Heap<Head> | null = null;
+  readonly #queues: readonly Queue[];
+  /** Its first gang had its turn, and the next is not looked for yet. */
+  #served: Head | null = null;
   /** The ledger's version that standings are of. */
   #version = -1;
 
   /**
-   * @param demandOf workers that the gang would be given, by model
+   * @param demandOf workers that the gang would be given, by model; one object for gangs that would be given as many
    * @param isOver others of its project that are like it had their turn in vain: it waits, and needs none
    */
   constructor(
@@ -54,49 +59,95 @@ export class ShareTurns {
     this.#ledger = ledger;
     this.#demandOf = demandOf;
     this.#isOver = isOver;
-    this.#queues = [...Map.groupBy(gangs, ({ project }) => project).values()].map((queue) => ({
-      ...{ gangs: queue.toSorted(compareInProject), next: 0, standing: null },
-    }));
+    this.#queues = [...Map.groupBy(gangs, ({ project }) => project).values()].map(
+      (queue, place) => ({ place, gangs: inOrderOfProject(queue), next: 0, standings: new Map() }),
+    );
   }
 
   /** @returns the next gang, once; null when each had its turn */
   next(): WaitingGang | null {
-    const isNew = this.#version !== this.#ledger.version;
-    this.#version = this.#ledger.version;
-    let best: (Queue & { standing: Standing }) | null = null;
-    for (const queue of this.#queues) {
-      if (isNew) queue.standing = null;
-      if (!this.#advance(queue)) continue;
-      if (best === null || comesBefore(queue, best)) best = queue;
-    }
+    const heads = this.#upToDate();
+    const best = heads.first();
     if (best === null) return null;
-    const gang = best.gangs[best.next]!;
-    best.next += 1;
-    (best as Queue).standing = null;
+    this.#served = best;
+    const gang = best.queue.gangs[best.queue.next]!;
+    best.queue.next += 1;
     return gang;
   }
 
-  /** To the next gang that needs a turn, and how its project would stand with it; false when none is left. */
-  #advance(queue: Queue): queue is Queue & { standing: Standing } {
-    if (queue.standing !== null) return true;
+  /** Of the other queues only those stand otherwise of whose models somebody holds more or less since. */
+  #upToDate(): Heap<Head> {
+    const isNew = this.#version !== this.#ledger.version;
+    this.#version = this.#ledger.version;
+    if (this.#heads === null)
+      return (this.#heads = new Heap(
+        this.#queues.flatMap((queue) => this.#headOf(queue) ?? []),
+        comesBefore,
+      ));
+    if (isNew) {
+      const heads = [...this.#heads.all()].flatMap((head) =>
+        head !== this.#served && head.version === this.#ledger.versionOf(head.demand)
+          ? head
+          : (this.#headOf(head.queue) ?? []),
+      );
+      this.#heads = new Heap(heads, comesBefore);
+    } else if (this.#served !== null) this.#heads.replaceFirst(this.#headOf(this.#served.queue));
+    this.#served = null;
+    return this.#heads;
+  }
+
+  /** The next gang of a queue that needs a turn, and how its project would stand with it; null when none is left. */
+  #headOf(queue: Queue): Head | null {
     const { gangs } = queue;
     while (queue.next < gangs.length && this.#isOver(gangs[queue.next]!)) queue.next += 1;
     const gang = gangs[queue.next];
-    if (gang === undefined) return false;
-    queue.standing = this.#ledger.standingOf(gang.project, this.#demandOf(gang));
-    return true;
+    if (gang === undefined) return null;
+    const demand = this.#demandOf(gang);
+    const version = this.#ledger.versionOf(demand);
+    let known = queue.standings.get(demand);
+    if (known?.version !== version) {
+      known = { version, standing: this.#ledger.standingOf(gang.project, demand) };
+      queue.standings.set(demand, known);
+    }
+    return { queue, gang, demand, ...known };
   }
 }
 
-/** Of one project. @property next the place of the gang whose turn comes @property standing with that gang; null: not looked at yet */
-type Queue = { gangs: readonly WaitingGang[]; next: number; standing: Standing | null };
-type Head = Queue & { standing: Standing };
+/** @property version of the ledger, as to the demand */
+type Known = { standing: Standing; version: number };
+/** Of one project. @property place among the queues @property next the place of the gang whose turn comes @property standings by demand */
+type Queue = {
+  place: number;
+  gangs: readonly WaitingGang[];
+  next: number;
+  standings: Map<Amounts, Known>;
+};
+type Head = Known & { queue: Queue; gang: WaitingGang; demand: Amounts };
 
 function comesBefore(a: Head, b: Head): boolean {
   return (
     (compareStandings(a.standing, b.standing) ||
-      compareInProject(a.gangs[a.next]!, b.gangs[b.next]!)) < 0
+      compareInProject(a.gang, b.gang) ||
+      a.queue.place - b.queue.place) < 0
   );
+}
+
+/** A queue comes in order of arrival as a rule: classes are told apart first, and what is in order is not sorted. */
+function inOrderOfProject(gangs: readonly WaitingGang[]): WaitingGang[] {
+  const alike = new Map<number, WaitingGang[]>();
+  for (const gang of gangs) {
+    const some = alike.get(gang.priority);
+    if (some === undefined) alike.set(gang.priority, [gang]);
+    else some.push(gang);
+  }
+  const classes = [...alike].toSorted(([a], [b]) => b - a);
+  return classes.flatMap(([, some]) => (isSorted(some) ? some : some.toSorted(compareInProject)));
+}
+
+function isSorted(gangs: readonly WaitingGang[]): boolean {
+  for (let at = 1; at < gangs.length; at += 1)
+    if (compareInProject(gangs[at - 1]!, gangs[at]!) > 0) return false;
+  return true;
 }
 
 function compareInProject(a: WaitingGang, b: WaitingGang): number {

@@ -27,18 +27,28 @@ export class WorkerKinds {
     const placeOf = new Map<string, number>();
     const nodeKeys = new Map<string, string>();
     this.places = new Uint32Array(workers.length);
-    for (const [at, worker] of workers.entries()) {
+    const last = { node: "", key: "", level: -1, place: 0 };
+    for (let at = 0; at < workers.length; at += 1) {
+      const worker = workers[at]!;
+      const own = keyOfWorker(worker);
+      const level = levelOf(levels, worker.memoryBytes);
+      // Most stand beside others of their node that are like them.
+      if (last.node === worker.node && last.key === own && last.level === level && !isPartAsked) {
+        this.places[at] = last.place;
+        continue;
+      }
       const node = nodes.get(worker.node);
       let nodeKey = nodeKeys.get(worker.node);
       if (nodeKey === undefined) nodeKeys.set(worker.node, (nodeKey = keyOfNode(node)));
       const part = isPartAsked ? `|${worker.memoryBytes} ${JSON.stringify(node?.size)}` : "";
-      const key = `${nodeKey}|${keyOfWorker(worker)}|${levelOf(levels, worker.memoryBytes)}${part}`;
+      const key = `${nodeKey}|${own}|${level}${part}`;
       let place = placeOf.get(key);
       if (place === undefined) {
         placeOf.set(key, (place = kinds.length));
         kinds.push({ worker, node });
       }
       this.places[at] = place;
+      Object.assign(last, { node: worker.node, key: own, level, place });
     }
     this.kinds = kinds;
   }
