@@ -486,7 +486,7 @@ export class PlacementFleet {
 
   /** What each bucket of nodes offers the gang, its kinds by rank: without those that offer nothing. */
   #offers(gang: WaitingGang): readonly Offer[] {
-    const filter = this.#gates.joined(filterKeyOf(gang), gang);
+    const filter = this.#withRoom(filterKeyOf(gang), gang);
     const key = gang.isReached ? `${filter} reached` : filter;
     const known = this.#offered.get(key);
     const { changes } = this.#buckets;
