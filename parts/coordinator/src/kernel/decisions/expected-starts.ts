@@ -22,12 +22,10 @@ const HORIZON_MS = 60 * 60_000;
 const LEAST_CAME = 10;
 /** So many futures at most, and so many gangs and workers of all of them together: a plan takes longer the more there are. */
 const [MOST_FUTURES, MOST_LOOKED_AT] = [6, 4_000];
-/**
- * Who waits is told so in a busy hour, and a calmer one follows as often as not. So of what came lately each future has another part come again.
- */
+/** Who waits is told so in a busy hour, and a calmer one follows as often as not. So of what came lately each future has another part come again. */
 const LEAST_AGAIN = 0.25;
 /** How long who makes way takes, where nobody has lately. */
-export const MAKES_WAY_MS = 120_000;
+const MAKES_WAY_MS = 120_000;
 /** Its multiples are spread evenly, however many there are. */
 const GOLDEN = 0.618_033_988_749_895;
 

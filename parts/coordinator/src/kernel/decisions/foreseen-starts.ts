@@ -6,7 +6,7 @@ import { placedInSteps, type Snapshot } from "./placement.ts";
 
 /** So many moments are looked at one by one; later ones are taken together, the more the farther they are off. */
 const EXACT_MOMENTS = 16;
-/** As a part of the time until then: a tenth of the error that counts as near. */
+/** As a part of the time until then, and far less than the fifth that counts as near. */
 const TOGETHER = 0.03;
 
 /** One way in which things may go. */
