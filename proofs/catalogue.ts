@@ -268,6 +268,23 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 10,
   },
+  "slurm-hour": {
+    folder: "bench",
+    shows:
+      "a made hour of six projects in real Slurm with fair-share and preemption, beside ours by shares and in order of arrival: how even, how much works",
+    goal: null,
+    figures: [
+      ["slurm.jain", "Jain's index in Slurm"],
+      ["shares.jain", "by shares"],
+      ["arrival.jain", "in order of arrival"],
+      ["slurm.utilisation", "of the fleet works in Slurm"],
+      ["shares.utilisation", "by shares"],
+      ["arrival.utilisation", "in order of arrival"],
+      ["slurm.preemptions", "made way in Slurm"],
+      ["shares.preemptions", "by shares"],
+    ],
+    minutes: 6,
+  },
   "scheduler-cycle": {
     folder: "bench",
     shows:

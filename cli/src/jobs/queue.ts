@@ -50,8 +50,9 @@ export function addQueueCommand(program: Command, { say, table }: Shell): void {
       const waiting = inLine(jobs, (id) => starts.get(id)?.line ?? Infinity);
       if (json)
         for (const { place, job } of waiting) {
-          const { expectedStart = null, noStart = null } = starts.get(job.id) ?? {};
-          process.stdout.write(`${JSON.stringify({ place, ...job, expectedStart, noStart })}\n`);
+          const { expectedStart = null, expectedRange, noStart = null } = starts.get(job.id) ?? {};
+          const line = { place, ...job, expectedStart, expectedRange, noStart };
+          process.stdout.write(`${JSON.stringify(line)}\n`);
         }
       else if (waiting.length > 0)
         table(

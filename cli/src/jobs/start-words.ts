@@ -10,13 +10,17 @@ const NO_START: Record<NonNullable<QueuedJob["noStart"]>, string> = {
 
 /** @param job as the queue has it; undefined of one that is held or has just started */
 export function startWords(
-  job: Pick<QueuedJob, "expectedStart" | "noStart"> | undefined,
+  job: Pick<QueuedJob, "expectedStart" | "expectedRange" | "noStart"> | undefined,
   now: number,
 ): string {
-  if (job?.expectedStart != null)
-    return Date.parse(job.expectedStart) <= now
-      ? "now"
-      : `in ${age(new Date(now).toISOString(), Date.parse(job.expectedStart))}`;
+  if (job?.expectedStart != null) {
+    if (Date.parse(job.expectedStart) <= now) return "now";
+    const left = (at: string) => age(new Date(now).toISOString(), Math.max(now, Date.parse(at)));
+    const { from, until } = job.expectedRange ?? { from: null, until: null };
+    if (from === null) return `in ${left(job.expectedStart)}`;
+    const last = until === null ? "or far later" : `to ${left(until)}`;
+    return `in ${left(job.expectedStart)} (${left(from)} ${last})`;
+  }
   return job?.noStart == null ? "" : NO_START[job.noStart];
 }
 

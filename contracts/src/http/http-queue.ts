@@ -16,6 +16,11 @@ export const JOB_CLASSES = [
   ...["system", "inference", "interactive", "managed", "train", "scavenger"],
 ] as const;
 
+/** The first and the last start that is foreseen; `until` null: perhaps later than is looked ahead. Absent where there is no doubt. */
+const ExpectedRange = Type.Optional(
+  Type.Object({ from: Instant, until: Nullable(Instant) }, closed),
+);
+
 export const QueuedJob = Type.Object(
   {
     id: Type.String(),
@@ -33,8 +38,9 @@ export const QueuedJob = Type.Object(
     since: Instant,
     /** Why it waits, in one sentence. */
     waitingFor: Nullable(Type.String()),
-    /** By the times that jobs state. Null where {@link NO_START_REASONS} says why. */
+    /** By the times that jobs state, and by how jobs came and ended lately. Null where {@link NO_START_REASONS} says why. */
     expectedStart: Nullable(Instant),
+    expectedRange: ExpectedRange,
     noStart: Nullable(Type.Enum([...NO_START_REASONS])),
   },
   closed,
@@ -145,6 +151,7 @@ const Wait = Type.Object(
     /** Who holds workers that would do. */
     holders: Type.Array(WorkerHolderReply),
     expectedStart: Nullable(Instant),
+    expectedRange: ExpectedRange,
     noStart: Nullable(Type.Enum([...NO_START_REASONS])),
     /** How good the places are now that would do whenever they are free, the best first; none where it names its workers. Absent: of an older appliance. */
     scores: Type.Optional(Type.Array(PlaceScore)),

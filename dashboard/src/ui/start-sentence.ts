@@ -8,14 +8,23 @@ const NO_START: Record<NonNullable<QueuedJob["noStart"]>, string> = {
   "never-fits": "Never, as fleet and limits are",
 };
 
-/** `In 30 min`; empty of one that is held. */
+/** `In 30 min (10 min to 2 h)`; empty of one that is held. */
 export function startSentence(
-  { expectedStart, noStart }: Pick<QueuedJob, "expectedStart" | "noStart">,
+  {
+    expectedStart,
+    expectedRange,
+    noStart,
+  }: Pick<QueuedJob, "expectedStart" | "expectedRange" | "noStart">,
   now: number,
 ): string {
   if (expectedStart === null) return noStart === null ? "" : NO_START[noStart];
   const left = Date.parse(expectedStart) - now;
-  return left <= 0 ? "Now" : `In ${duration(left)}`;
+  if (left <= 0) return "Now";
+  if (expectedRange === undefined) return `In ${duration(left)}`;
+  const [from, until] = [expectedRange.from, expectedRange.until].map((at) =>
+    at === null ? null : duration(Math.max(0, Date.parse(at) - now)),
+  );
+  return `In ${duration(left)} (${from} ${until === null ? "or far later" : `to ${until}`})`;
 }
 
 /** How far one may trust expected starts; null while too few jobs have started. */

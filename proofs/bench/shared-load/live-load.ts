@@ -1,6 +1,10 @@
 /** The made hour in pretended time: after each arrival and each end the plan is made and done, as the scheduler does. */
 import { averageHeld, type Holding } from "@resontech/coordinator/decayed-use";
-import { expectedStarts } from "@resontech/coordinator/expected-starts";
+import {
+  type ExpectedStart,
+  expectedStarts,
+  type LatelyKnown,
+} from "@resontech/coordinator/expected-starts";
 import { plan, type Snapshot } from "@resontech/coordinator/placement";
 import type {
   PlacementNode,
@@ -13,10 +17,11 @@ import { FLEET, HOUR, type MadeJob, SHARES } from "./made-load.ts";
 const GIB = 1024 ** 3;
 const RESERVED_AFTER_MS = 15 * 60_000;
 
-/** @property waitMs until it ran first; null: not within the hour */
-export type Served = { job: MadeJob; waitMs: number | null; expectedWaitMs: number | null };
+/** @property waitMs until it ran first; null: not within the hour @property told once it waited, what was expected then */
+export type Served = { job: MadeJob; waitMs: number | null; told: ExpectedStart | null };
 export type Life = { served: Served[]; holdings: Holding[]; preemptions: number };
 
+type Came = LatelyKnown["came"][number];
 type Running = RunningGang & { endsForReal: number };
 
 /** @param by shares, or in order of arrival @param isAsked whether each job that waits is told when it is expected to start */
@@ -46,6 +51,9 @@ export function liveThrough(
   const left = new Map<string, number>();
   const preemptedAt = new Map<string, number[]>();
   const holdings: Holding[] = [];
+  // As the coordinator knows of the jobs that came and ended: what comes later it does not know.
+  const came: Came[] = [];
+  const ended: LatelyKnown["ended"][number][] = [];
   let running: Running[] = [];
   let preemptions = 0;
   const made = new Map(jobs.map((job) => [job.job, job]));
@@ -110,16 +118,25 @@ export function liveThrough(
     const nextEnd = Math.min(...running.map(({ endsForReal }) => endsForReal));
     const now = Math.min(nextEnd, arrivals[0]?.at ?? Infinity);
     if (now > HOUR) break;
-    for (const gang of running.filter(({ endsForReal }) => endsForReal <= now)) end(gang, now);
-    const came = arrivals[0]?.at === now ? arrivals.shift()! : null;
-    if (came !== null) {
-      served.set(came.job, { job: came, waitMs: null, expectedWaitMs: null });
-      waiting.set(came.job, gangOf(came, now, came.runsMs));
+    for (const gang of running.filter(({ endsForReal }) => endsForReal <= now)) {
+      end(gang, now);
+      const { project, runsMs, statedMs } = made.get(gang.job)!;
+      ended.unshift({ project, part: runsMs / statedMs });
+      came.find((one) => one.gang.job === gang.job)!.ranMs = runsMs;
+    }
+    const next = arrivals[0]?.at === now ? arrivals.shift()! : null;
+    if (next !== null) {
+      const gang = gangOf(next, now, next.runsMs);
+      served.set(next.job, { job: next, waitMs: null, told: null });
+      waiting.set(next.job, gang);
+      came.push({ at: now, gang, ranMs: null });
     }
     settle(now);
-    if (isAsked && came !== null && waiting.has(came.job)) {
-      const at = expectationOf(snapshotAt(now), running, now, came.job);
-      if (at !== null) served.get(came.job)!.expectedWaitMs = at - now;
+    if (isAsked && next !== null && waiting.has(next.job)) {
+      const lately = { since: 0, came, ended, madeWayMs: 0 };
+      served.get(next.job)!.told = expectationOf(snapshotAt(now), {
+        ...{ running, now, lately, job: next.job },
+      });
     }
   }
   return { served: [...served.values()], holdings, preemptions };
@@ -142,13 +159,16 @@ function gangOf(
 
 function expectationOf(
   snapshot: Snapshot,
-  running: readonly RunningGang[],
-  now: number,
-  job: string,
-): number | null {
-  const steps = expectedStarts(snapshot, running, now);
+  {
+    running,
+    now,
+    lately,
+    job,
+  }: { running: readonly RunningGang[]; now: number; lately: LatelyKnown; job: string },
+): ExpectedStart {
+  const steps = expectedStarts(snapshot, running, now, { lately, of: new Set([job]) });
   for (;;) {
     const { done, value } = steps.next();
-    if (done === true) return value.get(job)?.at ?? null;
+    if (done === true) return value.get(job)!;
   }
 }

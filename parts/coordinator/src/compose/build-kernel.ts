@@ -14,6 +14,7 @@ import { longestLeaseMs } from "../nodes/maintenance.ts";
 import { NodeRemoval } from "../nodes/node-removal.ts";
 import { NodeTable } from "../nodes/node-table.ts";
 import { NodeUpgrades } from "../nodes/node-upgrades.ts";
+import { RecentJobs } from "../kernel/recent-jobs.ts";
 import { Registry } from "../nodes/registry.ts";
 import { OutputTable } from "../kernel/output-table.ts";
 import { Placements } from "../kernel/apply-placement.ts";
@@ -210,7 +211,10 @@ export function buildKernel({
     prospectReview: new ProspectReview(commit, tables, snapshots),
     queue: new QueueViews(
       db,
-      new PlacementOutlook(clock, snapshots, sharing, new ToldStarts(db)),
+      new PlacementOutlook(
+        ...([clock, snapshots, sharing, new ToldStarts(db)] as const),
+        new RecentJobs(db, workloads, snapshots),
+      ),
       workloads,
       new PlacementScores(tables, snapshots),
     ),

@@ -4,6 +4,7 @@ import { type ExpectedStart, expectedStarts } from "./decisions/expected-starts.
 import type { RunningGang } from "./decisions/placement-facts.ts";
 import { type Snapshot, turnsInSteps } from "./decisions/placement.ts";
 import type { PlacementSnapshots } from "./placement-snapshots.ts";
+import type { RecentJobs } from "./recent-jobs.ts";
 import { runInSlices } from "./run-in-slices.ts";
 import type { StartErrors } from "./decisions/start-errors.ts";
 import type { SharingSnapshots } from "./sharing-snapshots.ts";
@@ -35,6 +36,7 @@ export class PlacementOutlook {
   readonly #snapshots: Pick<PlacementSnapshots, "read">;
   readonly #sharing: Pick<SharingSnapshots, "running" | "leaving">;
   readonly #told: Pick<ToldStarts, "take" | "errors">;
+  readonly #recent: Pick<RecentJobs, "read">;
   readonly #looks = new SharedRun<Outlook>();
   #last: Outlook | null = null;
   /** What the last look took. */
@@ -45,7 +47,9 @@ export class PlacementOutlook {
     snapshots: Pick<PlacementSnapshots, "read">,
     sharing: Pick<SharingSnapshots, "running" | "leaving">,
     told: Pick<ToldStarts, "take" | "errors">,
+    recent: Pick<RecentJobs, "read">,
   ) {
+    this.#recent = recent;
     this.#told = told;
     this.#clock = clock;
     this.#snapshots = snapshots;
@@ -69,7 +73,8 @@ export class PlacementOutlook {
     const at = this.#clock.now();
     const snapshot = this.#snapshots.read();
     const [running, leaving] = [this.#sharing.running(), this.#sharing.leaving()];
-    const starts = await runInSlices(expectedStarts(snapshot, running, at));
+    const lately = this.#recent.read(at, snapshot);
+    const starts = await runInSlices(expectedStarts(snapshot, running, at, { lately }));
     const turns = await runInSlices(turnsInSteps(snapshot));
     this.#told.take(starts);
     this.#tookMs = this.#clock.monotonic() - from;

@@ -141,3 +141,33 @@ t.test("a job that can't start as the fleet is is told so, until it does", async
   t.equal(db.prepare("SELECT count(*) FROM jobs WHERE slug = 'wider'").pluck().get(), 0);
   t.same((await submit("narrow", 1)).warnings, [], "within its limit it waits");
 });
+
+t.test("who ended at half of the stated time is expected to do so again", async (t) => {
+  const world = new KernelWorld();
+  t.teardown(() => world[Symbol.dispose]());
+  const agent = new SimAgent(world, "node-a", 1);
+  world.admit("node-a");
+  await agent.register();
+  const submit = async (slug: string, minutes: number) => {
+    world.parts.db.prepare("UPDATE audit_outbox SET created_at = ?").run(world.nowMs);
+    const task = world.task(slug, { minClients: 1, timeLimitMs: minutes * MINUTE }, 1);
+    return (await world.parts.kernel.submit(task)).id;
+  };
+  const end = world.parts.db.prepare<[number, number, string]>(
+    "UPDATE jobs SET state = 'SUCCEEDED', ended_at = ?, ran_ms = ?, version = version + 1 WHERE id = ?",
+  );
+  for (let n = 0; n < 9; n += 1) {
+    end.run(world.nowMs, 5 * MINUTE, await submit(`ended-${n}`, 10));
+    world.nowMs += MINUTE;
+  }
+  const begins = world.nowMs;
+  await submit("runs", 60);
+  await agent.register();
+  await world.parts.scheduler.cycle();
+  const waits = await submit("waits", 10);
+  const told = async () => ((await world.parts.queue.startOf(waits))! - begins) / MINUTE;
+  t.ok(Math.abs((await told()) - 30) < 2, "half of the hour that the other states");
+  const before = await told();
+  world.crash();
+  t.equal(await told(), before, "what is told is made of rows alone");
+});

@@ -144,14 +144,17 @@ function queuedJob(
   };
 }
 
-function startReply(start: ExpectedStart | null): {
-  expectedStart: string | null;
-  noStart: QueueReply["jobs"][number]["noStart"];
-} {
-  const isKnown = start !== null && start.at !== null;
+function startReply(
+  start: ExpectedStart | null,
+): Pick<QueueReply["jobs"][number], "expectedStart" | "expectedRange" | "noStart"> {
+  if (start === null || start.at === null)
+    return { expectedStart: null, noStart: start?.why ?? null };
+  const { at, range } = start;
   return {
-    expectedStart: isKnown ? instant(start.at) : null,
-    noStart: start === null || isKnown ? null : start.why,
+    ...{ expectedStart: instant(at), noStart: null },
+    ...(range === undefined
+      ? {}
+      : { expectedRange: { from: instant(range.from), until: instantOrNull(range.until) } }),
   };
 }
 

@@ -1,125 +1,148 @@
 /**
- * When each waiting gang is expected to start, as far as jobs state how long they run: the plan of now, then the plan at each moment at which somebody must
- * have ended. Pure, in steps. Whoever ends early makes these times too late, and a job that comes later and has a better claim makes them too early.
+ * When each waiting gang is expected to start. Pure, in steps. Where nothing is known of the last hours, jobs run as long as they state, and none comes.
+ * Else several futures are looked at, in which jobs end as others ended, and come as others came; what most of them have is told.
  */
-import type { RunningGang, WaitingGang } from "./placement-facts.ts";
+import { agreedStart, type StartRange } from "./agreed-start.ts";
+import { type Arrival, arrivalsAgain } from "./again-arrivals.ts";
+import { type ForeseenStarts, foreseenStarts, type Future } from "./foreseen-starts.ts";
 import { shapeOf } from "./gang-shapes.ts";
-import { nodesAt, nodesUnclosed, openingsAfter } from "./node-gate.ts";
+import { nodesUnclosed } from "./node-gate.ts";
+import type { RunningGang, WaitingGang } from "./placement-facts.ts";
+import type { Snapshot } from "./placement.ts";
 import { PlacementFleet } from "./placement-fleet.ts";
-import { poolUseOf } from "./pool-ledger.ts";
+import { type EndedRun, RunParts } from "./run-parts.ts";
 import { amountsOf, ShareLedger } from "./shares.ts";
 import { findWithinLimits } from "./within-limits.ts";
-import { planInSteps, type Snapshot } from "./placement.ts";
 
-/** So many moments are looked ahead. */
-const MOST_MOMENTS = 64;
-/** How long who makes way may take. */
+/** So many moments are looked ahead where none comes, and where others do. */
+const MOST_MOMENTS = { alone: 64, beside: 256 };
+/** Who comes later than that matters to nobody that waits now. */
+const HORIZON_MS = 60 * 60_000;
+/** What fewer jobs did is no habit. */
+const LEAST_CAME = 10;
+/** So many futures at most, and so many gangs and workers of all of them together: a plan takes longer the more there are. */
+const [MOST_FUTURES, MOST_LOOKED_AT] = [6, 4_000];
+/** Who waits is told so in a busy hour, and a calmer one follows as often as not. So of what came lately each future has another part come again. */
+const LEAST_AGAIN = 0.25;
+/** How long who makes way takes, where nobody has lately. */
 const MAKES_WAY_MS = 120_000;
+/** Its multiples are spread evenly, however many there are. */
+const GOLDEN = 0.618_033_988_749_895;
 
-/** Why there is no time: who holds the workers states no end, too many end before, or the gang would not fit if all were free, or is over a limit alone. */
+/**
+ * Why there is no time: who holds the workers states no end, too many end before, or the gang would not fit if all were free, or is over a limit alone.
+ * @property range absent: all futures are near to one another
+ */
 export type ExpectedStart =
-  | { at: number }
+  | { at: number; range?: StartRange }
   | { at: null; why: "no-end-stated" | "far-off" | "never-fits" };
 
-/** @param running all that hold workers, whether shares are set or not; times of one clock, in milliseconds */
+/**
+ * What is known of the last hours. @property since from when on all that came are known
+ * @property ended the newest first @property madeWayMs how long who made way took; null: nobody did
+ */
+export type LatelyKnown = {
+  since: number;
+  came: readonly Arrival[];
+  ended: readonly EndedRun[];
+  madeWayMs: number | null;
+};
+
+/**
+ * @param running all that hold workers, whether shares are set or not; times of one clock, in milliseconds
+ * @param of jobs that are asked for; absent: all that wait
+ */
 export function* expectedStarts(
   snapshot: Snapshot,
   running: readonly RunningGang[],
   now: number,
+  {
+    lately = null,
+    of = null,
+  }: { lately?: LatelyKnown | null; of?: ReadonlySet<string> | null } = {},
 ): Generator<void, Map<string, ExpectedStart>> {
   const found = new Map<string, ExpectedStart>();
-  let held = [...running];
-  let gangs = snapshot.gangs.filter(({ isFurther }) => !isFurther);
-  let at = now;
-  let knowsNoEnd = false;
-  for (let moment = 0; moment < MOST_MOMENTS && gangs.length > 0; moment += 1) {
-    const taken = new Set(held.flatMap(({ workers }) => workers));
-    const workers = snapshot.workers.map((worker) => ({
-      ...worker,
-      // What somebody holds whom nobody knows, as a member that lets go, is busy now and free afterwards.
-      isFree: !taken.has(worker.id) && (worker.isFree || moment > 0),
-      keptFor: moment === 0 ? (worker.keptFor ?? null) : null,
-    }));
-    const { sharing } = snapshot;
-    const { placements, preemptions } = yield* planInSteps({
-      ...{
-        gangs,
-        nodes: nodesAt(snapshot.nodes, at),
-        workers,
-        backfill: { now: at, running: held },
-        // Those that let go already hold theirs at the first moment alone.
-        poolUse:
-          moment === 0 && snapshot.poolUse !== undefined
-            ? snapshot.poolUse
-            : poolUseOf(snapshot.nodes, snapshot.workers, held),
-      },
-      sleepers: (snapshot.sleepers ?? []).filter(({ workers: ids }) =>
-        held.some((gang) => ids.some((id) => gang.workers.includes(id))),
-      ),
-      ...(sharing === undefined
-        ? {}
-        : {
-            sharing: {
-              ...{ ...sharing, now: at, running: held },
-              leaving: moment === 0 ? sharing.leaving : [],
-            },
-          }),
-    });
-    const started = new Map(gangs.map((gang) => [gang.job, gang]));
-    const begun = new Set<WaitingGang>();
-    const begin = (job: string, ids: readonly string[], from: number) => {
-      const gang = started.get(job)!;
-      found.set(job, { at: from });
-      begun.add(gang);
-      const { project, userId, priority, runsMs, isOnlyGuaranteed = false } = gang;
-      held.push({
-        ...{ job, attempt: job, project, userId, priority, isPreemptible: true, workers: ids },
-        staysGuaranteed: isOnlyGuaranteed,
-        ...{ startedAt: from, committedAt: from, preemptedAt: [] },
-        endsAt: runsMs === null ? null : from + runsMs,
-      });
-    };
-    for (const { job, workers: ids } of placements) begin(job, ids, at);
-    for (const { job, workers: ids, victims } of preemptions) {
-      const gone = new Set(victims.map(({ attempt }) => attempt));
-      held = held.filter(({ attempt }) => !gone.has(attempt));
-      begin(job, ids, at + MAKES_WAY_MS);
-    }
-    gangs = gangs.filter((gang) => !begun.has(gang));
-    const ends = held.flatMap(({ endsAt }) => (endsAt === null ? [] : [endsAt]));
-    ends.push(...openingsAfter(snapshot.nodes, at));
-    // Those that let go already are gone soon, whatever they stated.
-    if (
-      moment === 0 &&
-      workers.some(({ id, isFree, keptFor }) => !taken.has(id) && (!isFree || keptFor !== null))
-    )
-      ends.push(now + MAKES_WAY_MS);
-    knowsNoEnd = ends.length === 0;
-    if (knowsNoEnd) break;
-    const next = Math.max(at, Math.min(...ends));
-    held = held.filter(({ endsAt }) => endsAt === null || endsAt > next);
-    at = next;
+  const gangs = snapshot.gangs.filter(
+    ({ isFurther, job }) => !isFurther && (of === null || of.has(job)),
+  );
+  const fitting = new Set(yield* fittingOf(gangs, snapshot));
+  const size = snapshot.gangs.length + snapshot.workers.length;
+  const foreseen: ForeseenStarts[] = [];
+  for (const { most, ...future } of futuresOf(lately, size, now))
+    foreseen.push(yield* foreseenStarts(snapshot, { running, now, most, of: fitting }, future));
+  const later = foreseen.every(({ knowsNoEnd }) => knowsNoEnd) ? "no-end-stated" : "far-off";
+  for (const { job } of gangs) {
+    const starts = foreseen.map((one) => one.starts.get(job) ?? null);
+    const why = fitting.has(job) ? later : "never-fits";
+    found.set(job, agreedStart(starts, now) ?? { at: null, why });
   }
-  const empty = snapshot.workers.map((worker) => ({ ...worker, isFree: true, keptFor: null }));
-  const fleet = new PlacementFleet(nodesUnclosed(snapshot.nodes), empty, gangs);
-  // Nobody holds anything: what binds now binds always.
-  const ledger = new ShareLedger(snapshot.sharing?.shares ?? [], amountsOf(snapshot.workers));
+  return found;
+}
+
+/** Those that would start if nobody held anything. Whoever never starts is no reason to look farther ahead. */
+function* fittingOf(
+  gangs: readonly WaitingGang[],
+  { workers, nodes, sharing }: Snapshot,
+): Generator<void, string[]> {
+  const empty = workers.map((worker) => ({ ...worker, isFree: true, keptFor: null }));
+  const fleet = new PlacementFleet(nodesUnclosed(nodes), empty, gangs);
+  // What binds now binds always.
+  const ledger = new ShareLedger(sharing?.shares ?? [], amountsOf(workers));
   const fits = new Map<string, boolean>();
-  const later = knowsNoEnd ? "no-end-stated" : "far-off";
+  const fitting: string[] = [];
   for (const gang of gangs) {
-    const shape = fleet.withGates(shapeOf(gang), gang);
-    const key = `${gang.project} ${shape}`;
+    const key = `${gang.project} ${fleet.withGates(shapeOf(gang), gang)}`;
     let mayFit = fits.get(key);
     if (mayFit === undefined) {
       const { chosen, over } = findWithinLimits(gang, {
         ...{ fleet, ledger },
-        find: (asked) => fleet.find(asked, false),
+        find: (one) => fleet.find(one, false),
         demandOf: () => ({}),
       });
       fits.set(key, (mayFit = chosen !== null && over === null));
     }
-    found.set(gang.job, { at: null, why: mayFit ? later : "never-fits" });
+    if (mayFit) fitting.push(gang.job);
     yield;
   }
-  return found;
+  return fitting;
+}
+
+/** @param size how much each plan looks at @returns one alone where nothing is known, or more would take too long */
+function futuresOf(
+  lately: LatelyKnown | null,
+  size: number,
+  now: number,
+): (Future & { most: number })[] {
+  const { since = now, came = [], ended = [], madeWayMs = null } = lately ?? {};
+  const known = new Map(came.map(({ gang }) => [gang.job, gang]));
+  const parts = new RunParts(ended);
+  const makesWayMs = madeWayMs ?? MAKES_WAY_MS;
+  const gangOf = (job: string) => known.get(job);
+  const count = Math.min(MOST_FUTURES, Math.floor(MOST_LOOKED_AT / Math.max(1, size)));
+  if (came.length < LEAST_CAME || count < 2)
+    return [
+      {
+        ...{ arrivals: [], makesWayMs, gangOf, most: MOST_MOMENTS.alone },
+        endOf: ({ project }, ran) => parts.endOf(project, 0.5, ran),
+      },
+    ];
+  return Array.from({ length: count }, (_, n) => {
+    const again = LEAST_AGAIN + (1 - LEAST_AGAIN) * ((n * GOLDEN + 0.3) % 1);
+    return {
+      ...{ makesWayMs, gangOf, most: MOST_MOMENTS.beside },
+      arrivals: arrivalsAgain(came, {
+        ...{ since, now, turn: (n + 0.5) / count, horizonMs: HORIZON_MS },
+        isKept: (job) => drawOf(job, n) < again,
+      }),
+      endOf: ({ project, job }, ran) => parts.endOf(project, drawOf(job, n), ran),
+    };
+  });
+}
+
+/** From 0 to 1, the same for a job in a future each time; over all futures evenly spread. FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
+function drawOf(job: string, future: number): number {
+  let hash = 2_166_136_261;
+  for (let at = 0; at < job.length; at += 1)
+    hash = Math.imul(hash ^ job.charCodeAt(at), 16_777_619) >>> 0;
+  return (hash / 2 ** 32 + (future + 1) * GOLDEN) % 1;
 }

@@ -96,6 +96,21 @@ export function plan(snapshot: Snapshot): Plan {
 
 /** The same, with a pause after each gang: who runs the steps may do something else in between, as long as the snapshot stays what it is. */
 export function* planInSteps(snapshot: Snapshot): Generator<void, Plan> {
+  const { cycle, replacements } = yield* servedInSteps(snapshot);
+  const { placements, preemptions } = cycle;
+  return { placements, replacements, preemptions, waiting: yield* cycle.waiting(snapshot.gangs) };
+}
+
+/** Who is placed and for whom others make way; it asks for nobody why the others wait, which takes most of the time where many do. */
+export function* placedInSteps(
+  snapshot: Snapshot,
+): Generator<void, Pick<Plan, "placements" | "preemptions">> {
+  return (yield* servedInSteps(snapshot)).cycle;
+}
+
+function* servedInSteps(
+  snapshot: Snapshot,
+): Generator<void, { cycle: Cycle; replacements: Replacement[] }> {
   const { gangs, vacancies = [], nodes, workers, poolUse } = snapshot;
   const fleet = new PlacementFleet(nodes, workers, gangs, poolUse);
   yield;
@@ -115,8 +130,7 @@ export function* planInSteps(snapshot: Snapshot): Generator<void, Plan> {
     cycle.serve(gang);
     yield;
   }
-  const { placements, preemptions } = cycle;
-  return { placements, replacements, preemptions, waiting: yield* cycle.waiting(gangs) };
+  return { cycle, replacements };
 }
 
 /** Jobs that wait: those that start now, then the others in the order of their turns. */

@@ -1,5 +1,5 @@
 import t from "tap";
-import { expectedStarts } from "../../../src/kernel/decisions/expected-starts.ts";
+import { expectedStarts, type LatelyKnown } from "../../../src/kernel/decisions/expected-starts.ts";
 import type {
   PlacementNode,
   RunningGang,
@@ -34,6 +34,7 @@ const on = (
   running: RunningGang[],
   lettingGo: readonly string[] = [],
   shares?: readonly Share[],
+  lately: LatelyKnown | null = null,
 ) => {
   const held = new Set(running.flatMap(({ workers }) => workers));
   const snapshot: Snapshot = {
@@ -51,7 +52,7 @@ const on = (
     ...(shares === undefined ? {} : { sharing: { now: NOW, shares, used: new Map(), running } }),
   };
   return Object.fromEntries(
-    [...resultOf(expectedStarts(snapshot, running, NOW))].map(([job, start]) => [
+    [...resultOf(expectedStarts(snapshot, running, NOW, { lately }))].map(([job, start]) => [
       job,
       start.at === null ? start.why : (start.at - NOW) / MINUTE,
     ]),
@@ -93,4 +94,53 @@ t.test("what alone is over a limit never starts; what waits for its limit does",
   const shares = [{ id: "p", parent: null, guarantee: {}, limit: { cpu: 1 }, weight: 1 }];
   const gangs = [gang("j1", 5, 2), gang("j2", 5)];
   t.same(on(3, gangs, [holds("r1", [0], 10)], [], shares), { j1: "never-fits", j2: 10 });
+});
+
+/** One of the size each two minutes of the last hour, each for so long. */
+const lately = (size: number, minutes: number, part: number): LatelyKnown => ({
+  since: NOW - 60 * MINUTE,
+  came: Array.from({ length: 30 }, (_, n) => ({
+    at: NOW - 60 * MINUTE + n * 2 * MINUTE,
+    ...{ gang: gang(`past${n}`, minutes / part, size), ranMs: minutes * MINUTE },
+  })),
+  ended: Array.from({ length: 30 }, () => ({ project: "p", part })),
+  madeWayMs: null,
+});
+
+t.test("who runs is expected to end as others ended, not when it must", async (t) => {
+  const running = [{ ...holds("r1", [0], 50), startedAt: NOW - 50 * MINUTE }];
+  const near = (told: unknown, minutes: number) => Math.abs(Number(told) - minutes) < 1.1;
+  const stated = on(1, [gang("j1", 5)], running, [], undefined, lately(1, 1, 1));
+  t.ok(near(stated["j1"], 50), "those that ended ran as long as they stated");
+  const sooner = on(1, [gang("j1", 5)], running, [], undefined, lately(1, 1, 0.6));
+  t.ok(near(sooner["j1"], 10), "three fifths of a hundred minutes, of which fifty are over");
+});
+
+t.test("a large gang is expected to wait for small ones that will come", async (t) => {
+  const running = [holds("r1", [0], 4)];
+  const alone = on(2, [gang("j1", 5, 2)], running);
+  t.same(alone, { j1: 4 });
+  const beside = on(2, [gang("j1", 5, 2)], running, [], undefined, lately(1, 6, 1));
+  t.ok(Number(beside["j1"]) > 8, "each takes the worker that was free before the large one");
+});
+
+t.test("who makes way waits again, and so delays who comes after it", async (t) => {
+  const shares = [{ id: "q", parent: null, guarantee: { cpu: 1 }, limit: {}, weight: 1 }];
+  const known = lately(1, 1, 1);
+  const past = known.came.map((one, n) =>
+    n === 29 ? { ...one, gang: { ...one.gang, job: "r1", sequence: 1 } } : one,
+  );
+  const gangs = [{ ...gang("j1", 5), project: "q" }, gang("j9", 5)];
+  const told = (came: LatelyKnown["came"]) =>
+    on(1, gangs, [holds("r1", [0], 30)], [], shares, { ...known, since: NOW, came });
+  t.same(told([]), { j1: 2, j9: 7 }, "of a job of which nobody knows what it asks for");
+  t.same(told(past), { j1: 2, j9: 37 }, "it goes on for the thirty minutes that it has left");
+});
+
+t.test("the same facts tell the same, and a large fleet has one future", async (t) => {
+  const running = [holds("r1", [0], 10)];
+  const told = () => on(2, [gang("j1", 5, 2)], running, [], undefined, lately(1, 6, 0.7));
+  t.same(told(), told());
+  const large = on(3_000, [gang("j1", 5, 3_000)], running, [], undefined, lately(1, 6, 1));
+  t.same(large, { j1: 10 });
 });
