@@ -41,7 +41,7 @@ import { pools } from "./migrations/0039-pools.ts";
 import { membersOfSeveralWorkers } from "./migrations/0040-members-of-several-workers.ts";
 import { classes } from "./migrations/0041-classes.ts";
 import { nodeOutages } from "./migrations/0042-node-outages.ts";
-import { poolRules } from "./migrations/0045-pool-rules.ts";
+import { poolRules } from "./migrations/0043-pool-rules.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [

@@ -2,7 +2,7 @@ import type { Migration } from "@resontech/frame/migrate";
 
 /** What a pool's projects may hold there, and what its workers are expected to show. A release before knows neither rule, and places without them. */
 export const poolRules: Migration = {
-  version: 45,
+  version: 43,
   name: "pool-rules",
   sql: `
     -- The most workers that one project may hold there at a time; null: any number.
