@@ -458,13 +458,17 @@ export class PlacementFleet {
     return fits;
   }
 
-  /** Why a worker never serves the gang, avoided nodes apart. */
-  #whyNever(gang: WaitingGang): (worker: PlacementWorker, at: number) => string | null {
-    const fits = gang.selection.kind === "auto" ? this.#fitsOf(gang) : null;
+  /** Why a worker never serves the gang, avoided nodes apart. @param pools as they are now, or once its project holds nothing there */
+  #whyNever(
+    gang: WaitingGang,
+    pools: "now" | "empty" = "now",
+  ): (worker: PlacementWorker, at: number) => string | null {
+    const fits = pools === "now" && gang.selection.kind === "auto" ? this.#fitsOf(gang) : null;
+    const whyFull = (node: string) =>
+      pools === "now" ? this.#pools.whyFull(gang, node) : this.#pools.whyTooFew(gang, node);
     return (worker, at) =>
       (fits === null
-        ? (whyNeverNow(gang, worker, this.#nodes.get(worker.node)) ??
-          this.#pools.whyFull(gang, worker.node))
+        ? (whyNeverNow(gang, worker, this.#nodes.get(worker.node)) ?? whyFull(worker.node))
         : fits[this.#kinds.places[at]!]!) ??
       (gang.isReached && !hasPort(this.#doors, worker.node)
         ? "on nodes without a free job port"
@@ -478,8 +482,9 @@ export class PlacementFleet {
   ): ReadonlySet<string> {
     const avoid = new Set(gang.avoidNodes);
     if (avoid.size === 0) return avoid;
+    const whyNot = this.#pools.areLimited ? this.#whyNever(gang, "empty") : whyNever;
     const fitting = this.#workers.filter(
-      (worker, at) => !avoid.has(worker.node) && whyNever(worker, at) === null,
+      (worker, at) => !avoid.has(worker.node) && whyNot(worker, at) === null,
     );
     return this.choose(gang, fitting) === null ? new Set() : avoid;
   }

@@ -60,22 +60,32 @@ export class PoolLedger {
    * Why a node lets no more of the project in, as an end of "n …"; null where it does. A gang is let in if all of it were within the limit, wherever its
    * other workers lie: so nobody has to guess which of them would be there.
    */
-  whyFull({ project = "", size }: Asker, node: string): string | null {
+  whyFull(gang: Asker, node: string): string | null {
     const pool = this.#poolOf.get(node);
-    if (pool === undefined) return null;
-    const limit = this.#limits.get(pool)!;
-    if (this.#heldOf(pool, project) + size <= limit) return null;
-    return `in a pool where a project has at most ${workerCount(limit)}`;
+    return pool === undefined
+      ? null
+      : this.#whyOver(pool, this.#heldOf(pool, gang.project ?? "") + gang.size);
+  }
+
+  /** The same once its project holds nothing there. */
+  whyTooFew({ size }: Pick<Asker, "size">, node: string): string | null {
+    const pool = this.#poolOf.get(node);
+    return pool === undefined ? null : this.#whyOver(pool, size);
+  }
+
+  /** Whether some pool limits projects. */
+  get areLimited(): boolean {
+    return this.#limits.size > 0;
   }
 
   /** As the end of a key of gangs: of one key all find less as the cycle goes on. */
   classOf({ project }: Pick<WaitingGang, "project">): string {
-    return this.#limits.size === 0 ? "" : ` of ${project}`;
+    return !this.areLimited ? "" : ` of ${project}`;
   }
 
   /** As the end of a key of gangs: in which pools there is room for it now. */
   roomsFor(gang: Asker): string {
-    if (this.#limits.size === 0) return "";
+    if (!this.areLimited) return "";
     const { project = "", size } = gang;
     const full = [...this.#limits].filter(
       ([pool, limit]) => this.#heldOf(pool, project) + size > limit,
@@ -94,7 +104,7 @@ export class PoolLedger {
 
   /** What was taken back for a gang counts as held until the gang has its turn. */
   promise({ job, project }: Pick<WaitingGang, "job" | "project">, nodes: readonly string[]): void {
-    if (this.#limits.size === 0) return;
+    if (!this.areLimited) return;
     this.#promised.set(job, { project, nodes });
     this.hold(project, nodes);
   }
@@ -104,6 +114,11 @@ export class PoolLedger {
     if (promised === undefined) return;
     this.#promised.delete(job);
     this.hold(promised.project, promised.nodes, -1);
+  }
+
+  #whyOver(pool: string, count: number): string | null {
+    const limit = this.#limits.get(pool)!;
+    return count <= limit ? null : `in a pool where a project has at most ${workerCount(limit)}`;
   }
 
   #heldOf(pool: string, project: string): number {

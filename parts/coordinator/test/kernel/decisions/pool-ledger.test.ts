@@ -85,6 +85,24 @@ t.test(
   },
 );
 
+t.test("where a job failed is left alone as long as a full pool could take it later", async (t) => {
+  const nodes = [node("a", null), node("b")];
+  const workers = [...workersOf("a", 1), ...workersOf("b", 3)];
+  const use = (held: number) => new Map([["few", new Map([["p", held]])]]);
+  const placedOn = (size: number, held: number) =>
+    plan({
+      ...{ gangs: [gang("j1", { size, hubBytes: 0, avoidNodes: ["a"] })], nodes, workers },
+      poolUse: use(held),
+    }).placements.map(({ home }) => home);
+  t.same(placedOn(1, 1), ["b"]);
+  t.same(placedOn(1, 2), [], "the pool is full now, and not for ever");
+  const alone = plan({
+    ...{ gangs: [gang("j1", { avoidNodes: ["a"] })], nodes: nodes.slice(0, 1) },
+    workers: workersOf("a", 1),
+  });
+  t.equal(alone.placements[0]?.home, "a", "no other could ever take it");
+});
+
 t.test("a gang starts there wholly within the limit, or not at all", async (t) => {
   const nodes = [node("a"), node("b", null)];
   const workers = [...workersOf("a", 3), ...workersOf("b", 1)];

@@ -114,8 +114,10 @@ class FleetHistory {
     this.#event = "nodes are given away";
     const pool: NodePool | null = this.#chance(0.5)
       ? {
-          ...{ id: "pool", name: "pool", kind: "managed", project: this.#pick(PROJECTS) },
+          ...{ id: "pool", name: "pool", kind: "managed" },
+          project: this.#chance(0.7) ? this.#pick(PROJECTS) : null,
           ...{ lends: this.#chance(0.6), mostRunMs: null, classes: null },
+          projectWorkers: this.#chance(0.4) ? 1 + this.#below(4) : null,
         }
       : null;
     const from = this.#now + (this.#below(60) - 20) * MINUTE;
@@ -382,6 +384,21 @@ class FleetHistory {
     }
   }
 
+  /** What projects hold on nodes of the pool, those that make way included. */
+  #poolUse(): Pick<Snapshot, "poolUse"> {
+    const hasLimit = ({ pool }: Omit<NodeGate, "key" | "at">) => pool?.projectWorkers != null;
+    if (![...this.#gates.values()].some(hasLimit)) return {};
+    const held = new Map<string, number>();
+    for (const { job, workers } of this.#attempts)
+      for (const id of workers) {
+        const node = this.#workers.find((worker) => worker.id === id)?.node ?? "";
+        if (this.#gates.get(node)?.pool == null) continue;
+        const { project } = this.#jobs.get(job)!;
+        held.set(project, (held.get(project) ?? 0) + 1);
+      }
+    return { poolUse: new Map([["pool", held]]) };
+  }
+
   #snapshot(): Snapshot {
     const gangs = [...this.#waiting]
       .map((job): WaitingGang => {
@@ -412,7 +429,7 @@ class FleetHistory {
       )
         ports.set(home, (ports.get(home) ?? 0) + 1);
     return {
-      ...{ gangs, vacancies: this.#vacancies() },
+      ...{ gangs, vacancies: this.#vacancies(), ...this.#poolUse() },
       nodes: this.#nodes.map((node) => ({
         ...{ ...node, ...this.#gateOf(node.id) },
         freePorts: Math.max(0, node.freePorts - (ports.get(node.id) ?? 0)),

@@ -21,6 +21,7 @@ export function faultsOfPlan(snapshot: Snapshot, plan: Plan): string[] {
     ...faultsOfWorkers(snapshot, plan),
     ...faultsOfGangs(snapshot, plan),
     ...faultsOfLimits(snapshot, plan),
+    ...faultsOfPools(snapshot, plan),
     ...faultsOfVictims(snapshot, plan),
   ];
 }
@@ -35,7 +36,9 @@ export function faultsOfRest(snapshot: Snapshot, { waiting }: Plan): string[] {
   holdKept(shares, snapshot.workers, comingOf(waiting), 1);
   const persons = new PlainPersons(snapshot, comingOf(waiting));
   for (const { gang } of waiting) {
-    const serving = snapshot.workers.filter((worker) => mayEverServe(snapshot, gang, worker));
+    const serving = snapshot.workers.filter(
+      (worker) => mayEverServe(snapshot, gang, worker) && hasRoomInPool(snapshot, gang, worker),
+    );
     const free = serving.filter((worker) => isFreeFor(worker, gang.job));
     const models = [...new Set(serving.map(({ model }) => model))];
     if (models.length !== 1) continue;
@@ -80,8 +83,10 @@ export function faultsOfRest(snapshot: Snapshot, { waiting }: Plan): string[] {
 
 /** Whether the gang would start if every worker were free, and its project held nothing. */
 export function couldStart(snapshot: Snapshot, gang: WaitingGang): boolean {
-  const serving = snapshot.workers.filter((worker) => mayEverServe(snapshot, gang, worker));
   const nothing = { ...snapshot, sharing: undefined };
+  const serving = snapshot.workers.filter(
+    (worker) => mayEverServe(snapshot, gang, worker) && gang.size <= mostInPool(snapshot, worker),
+  );
   const shares = new PlainShares(nothing, snapshot.sharing?.shares);
   const models = [...new Set(serving.map(({ model }) => model))];
   const alone = new PlainPersons(
@@ -177,6 +182,47 @@ function faultsOfLimits(snapshot: Snapshot, plan: Plan): string[] {
     .overLimits()
     .filter((one) => !wasOver.has(one))
     .map((one) => `placed over the limit of ${one}`);
+}
+
+/** What was over its limit before may stay so; nobody is placed into it. */
+function faultsOfPools(snapshot: Snapshot, plan: Plan): string[] {
+  const held = new Map<string, number>();
+  return plan.placements.flatMap(({ job, workers: ids }) => {
+    const { project } = snapshot.gangs.find((gang) => gang.job === job)!;
+    return ids.flatMap((id) => {
+      const worker = snapshot.workers.find((one) => one.id === id)!;
+      const most = mostInPool(snapshot, worker);
+      const pool = poolOf(snapshot, worker)?.id ?? "";
+      const key = `${pool} ${project}`;
+      const now = (held.get(key) ?? snapshot.poolUse?.get(pool)?.get(project) ?? 0) + 1;
+      held.set(key, now);
+      return now > most ? [`${job}: ${project} has more of a pool than it may`] : [];
+    });
+  });
+}
+
+/** All of the gang would be within the limit of the worker's pool, with what its project holds there and what is kept for its project. */
+function hasRoomInPool(snapshot: Snapshot, gang: WaitingGang, worker: PlacementWorker): boolean {
+  const pool = poolOf(snapshot, worker)?.id;
+  if (pool === undefined) return true;
+  const { project, job, size } = gang;
+  const others = new Set(
+    snapshot.gangs.flatMap((one) => (one.project === project && one.job !== job ? [one.job] : [])),
+  );
+  const kept = snapshot.workers.filter(
+    (one) => others.has(one.keptFor ?? "") && poolOf(snapshot, one)?.id === pool,
+  );
+  const held = snapshot.poolUse?.get(pool)?.get(project) ?? 0;
+  return held + kept.length + size <= mostInPool(snapshot, worker);
+}
+
+/** How many workers one project may have in the worker's pool. */
+function mostInPool(snapshot: Fleet, worker: PlacementWorker): number {
+  return poolOf(snapshot, worker)?.projectWorkers ?? Infinity;
+}
+
+function poolOf({ nodes }: Fleet, { node }: PlacementWorker) {
+  return nodes.find(({ id }) => id === node)?.gate?.pool ?? null;
 }
 
 function faultsOfVictims(snapshot: Snapshot, plan: Plan): string[] {
