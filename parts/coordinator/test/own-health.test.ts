@@ -21,6 +21,7 @@ const parts = {
   orphanedAccounts: () => [],
   hasApprover: () => true,
   people: () => ({ requested: [], left: [] }),
+  poolStanding: () => ({ unlike: [], unkept: [] }),
 } as unknown as OwnHealthParts;
 
 t.test(

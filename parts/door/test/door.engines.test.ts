@@ -371,7 +371,7 @@ t.test(
     const body = Buffer.alloc(900_000, "b");
     const head = `POST /refused HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${body.length}\r\n\r\n`;
     const whole = Buffer.concat([Buffer.from(head), body]);
-    const rounds = 40;
+    const [rounds, batches] = [8, 5];
     /** What one connection is told, of a refused body and a question in turn. */
     const statuses = async (): Promise<string[]> => {
       const client = await openTls(at);
@@ -389,11 +389,13 @@ t.test(
       client.destroy();
       return said;
     };
-    // One that is left unread waits for half a minute, and some of so many were.
-    const late = ask(at, "/slow/25000").then(() => "a request of 25 s", String);
-    const told = await Promise.race([Promise.all(Array.from({ length: 8 }, statuses)), late]);
     const each = String(Array.from({ length: 2 * rounds }, (_, n) => (n % 2 ? "200" : "403")));
-    t.same(typeof told === "string" ? [told] : [...new Set(told.map(String))], [each]);
+    // One that is left unread waits for half a minute, and some of so many were. Few at a time: on a busy machine all of them together take as long.
+    for (let batch = 0; batch < batches; batch += 1) {
+      const late = ask(at, "/slow/25000").then(() => "a request of 25 s", String);
+      const told = await Promise.race([Promise.all(Array.from({ length: 8 }, statuses)), late]);
+      t.same(typeof told === "string" ? [told] : [...new Set(told.map(String))], [each]);
+    }
   },
 );
 

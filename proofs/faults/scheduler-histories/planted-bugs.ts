@@ -13,7 +13,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     what: "a worker that was given out is free still",
     file: "decisions/placement-fleet.ts",
-    from: "    this.withhold(workers.map(({ id }) => id));\n    if (gang.isReached",
+    from: "    this.withhold(\n      workers.map(({ id }) => id),\n      gang.project,\n    );\n    if (gang.isReached",
     to: "    if (gang.isReached",
     kind: "fleet",
   },
@@ -50,6 +50,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     file: "decisions/shares.ts",
     from: "(freed[model] ?? 0) + count > most)",
     to: "(freed[model] ?? 0) + count > most + 1)",
+    kind: "fleet",
+  },
+  {
+    what: "a pool lets a project have one more",
+    file: "decisions/pool-ledger.ts",
+    from: "return count <= limit ? null",
+    to: "return count <= limit + 1 ? null",
     kind: "fleet",
   },
   {
