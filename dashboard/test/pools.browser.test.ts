@@ -61,6 +61,7 @@ t.test("an administrator makes a pool, and nodes are told apart", async (t) => {
   await change.getByRole("spinbutton", { name: /^Longest time limit/ }).fill("600");
   await change.getByRole("listbox", { name: /^Classes/ }).selectOption(["interactive", "train"]);
   await change.getByRole("spinbutton", { name: /^Most workers of one project/ }).fill("2");
+  await change.getByRole("spinbutton", { name: /^Inputs that each node keeps/ }).fill("200");
   await change.getByRole("textbox", { name: /^Workers that it expects/ }).fill("h100, a100");
   await change.getByRole("listbox", { name: /^Nodes/ }).selectOption(["node-a", "node-b"]);
   await change.getByRole("button", { name: "Change the pool" }).click();
@@ -83,6 +84,7 @@ t.test("an administrator makes a pool, and nodes are told apart", async (t) => {
   await change.getByRole("button", { name: "Change the pool" }).click();
   await odd.waitFor({ state: "detached" });
   t.notMatch(await row.innerText(), /classes|expects/, "what is emptied is lifted");
+  t.match(await row.innerText(), /keeps inputs of up to 186 GiB a node/);
 });
 
 t.test(

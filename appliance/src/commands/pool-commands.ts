@@ -3,9 +3,20 @@ import type { PoolBody, PoolChangeBody, PoolReply } from "@resontech/contracts/h
 import { type Command, InvalidArgumentError } from "commander";
 import { leaves } from "../audit/command-audit.ts";
 import { commaList } from "./decisions/comma-list.ts";
+import { formatSize, parseSize } from "../status/decisions/quantities.ts";
 import { type OperatorShell, printedAnswer } from "./ask-operator.ts";
 
-const HEAD = ["POOL", "KIND", "PROJECT", "LENDS", "AT MOST", "CLASSES", "OF A PROJECT", "NODES"];
+const HEAD = [
+  "POOL",
+  "KIND",
+  "PROJECT",
+  "LENDS",
+  "AT MOST",
+  "CLASSES",
+  "OF A PROJECT",
+  "CACHE",
+  "NODES",
+];
 const CHANGE = { event: "admin.pools", loggedBy: "coordinator" } as const;
 
 /** An option can't be null: commander makes an empty text of it. */
@@ -15,6 +26,7 @@ type Rules = {
   classes?: NonNullable<PoolBody["classes"]> | "none";
   projectWorkers?: number | "none";
   workers?: string[] | "none";
+  cache?: number | "none";
 };
 
 export function addPoolCommands(program: Command, { ask, print, table, say }: OperatorShell): void {
@@ -148,6 +160,11 @@ function withRules(command: Command): Command {
       "--workers <models>",
       "what its workers are to be, as `h100,a100_80gb-mig-1g.10gb`; `none` expects nothing",
       (text: string) => (text === "none" ? text : commaList(text)),
+    )
+    .option(
+      "--cache <size>",
+      "each node keeps so much of inputs between jobs of the pool's project, as `200GB`; `none` keeps nothing",
+      (text: string) => (text === "none" ? text : bytesOf(text)),
     );
 }
 
@@ -157,12 +174,14 @@ function rulesOf({
   classes,
   projectWorkers,
   workers,
+  cache,
 }: Rules): Omit<PoolChangeBody, "addNodes" | "removeNodes"> {
   return {
     ...(projectWorkers === undefined
       ? {}
       : { projectWorkers: projectWorkers === "none" ? null : projectWorkers }),
     ...(workers === undefined ? {} : { workerModels: workers === "none" ? null : workers }),
+    ...(cache === undefined ? {} : { cacheBytes: cache === "none" ? null : cache }),
     ...(lend === undefined ? {} : { lends: lend }),
     ...(atMost === undefined ? {} : { mostRunMinutes: atMost === "none" ? null : atMost }),
     ...(classes === undefined ? {} : { classes: classes === "none" ? null : classes }),
@@ -175,6 +194,7 @@ function row(pool: PoolReply): string[] {
     ...[name, kind, project?.id ?? "-", lends ? "yes" : "no"],
     ...[mostRunMinutes === null ? "-" : `${mostRunMinutes} min`, classes?.join(", ") ?? "all"],
     projectWorkers === null ? "-" : `${projectWorkers} at most`,
+    cacheOf(pool),
     nodes.length === 0 ? "-" : nodes.join(", "),
   ];
 }
@@ -194,6 +214,19 @@ function countOrNone(text: string): number | "none" {
   if (text === "none") return text;
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("Write a whole number above 0, or `none`.");
+}
+
+function bytesOf(text: string): number {
+  const bytes = parseSize(text);
+  if (bytes === null) throw new InvalidArgumentError("Write a size as `200GB`, or `none`.");
+  return bytes;
+}
+
+/** What its nodes keep now, and how much each may. */
+function cacheOf({ cacheBytes, kept }: PoolReply): string {
+  if (cacheBytes === null) return "-";
+  const inUse = kept.map(({ node, bytes }) => `${node} ${formatSize(bytes)}`);
+  return [`${formatSize(cacheBytes)} each`, ...inUse].join(", ");
 }
 
 function classesOf(text: string): NonNullable<PoolBody["classes"]> | "none" {

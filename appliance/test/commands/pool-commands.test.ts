@@ -10,6 +10,7 @@ const POOL = {
   ...{ id: "pool-1", name: "cardio", kind: "managed", project: { id: "p_1", name: "cardio" } },
   ...{ lends: true, mostRunMinutes: 600, classes: ["train"], nodes: ["node-a"], workers: [] },
   ...{ projectWorkers: null, workerModels: null, unlike: [], warnings: [] },
+  ...{ cacheBytes: null, kept: [] },
 };
 const ENTRY = {
   ...{ id: "cal-1", kind: "maintenance", pool: null, nodes: ["node-a"], project: null },
@@ -76,7 +77,7 @@ t.test("a pool is made, changed, listed and removed", async (t) => {
     ["pool-set", { id: "cardio", removeNodes: ["node-a"] }],
   ]);
   t.same((await run("pools", "ls")).said, [
-    ["cardio", "managed", "p_1", "yes", "600 min", "train", "-", "node-a"],
+    ["cardio", "managed", "p_1", "yes", "600 min", "train", "-", "-", "node-a"],
   ]);
   t.same((await run("pools", "rm", "cardio")).said, ["cardio is removed"]);
   for (const bad of [
@@ -116,6 +117,17 @@ t.test(
     ANSWERS["pool-set"] = POOL;
   },
 );
+
+t.test("what nodes keep of inputs is bounded and lifted, and told where it is", async (t) => {
+  const set = (...words: string[]) => run("pools", "set", "cardio", ...words);
+  t.same((await set("--cache", "200GB")).asked, [["pool-set", { id: "cardio", cacheBytes: 2e11 }]]);
+  t.same((await set("--cache", "none")).asked, [["pool-set", { id: "cardio", cacheBytes: null }]]);
+  await t.rejects(set("--cache", "much"), /Write a size as `200GB`, or `none`/);
+  const caching = { ...POOL, cacheBytes: 1024 ** 3, kept: [{ node: "node-a", bytes: 1024 ** 2 }] };
+  ANSWERS["pool-list"] = { pools: [caching] };
+  t.equal(((await run("pools", "ls")).said as string[][])[0]?.[7], "1.0 GiB each, node-a 1.0 MiB");
+  ANSWERS["pool-list"] = { pools: [POOL] };
+});
 
 t.test("maintenance and reservations are announced, moved and called off", async (t) => {
   const times = ["--from", "2026-12-05T18:00Z", "--until", "2026-12-05T22:00Z"];

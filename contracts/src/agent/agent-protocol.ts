@@ -41,6 +41,8 @@ export const TRIAL_SINCE = 3;
 export const STANDING_SINCE = 4;
 /** Agents of version 1 refuse fields that they do not know; a later one that is older than the field passes it over. */
 export const PRINTED_METRICS_SINCE = 2;
+/** The same of what a node may keep of inputs: an agent that does not know the field keeps nothing. */
+export const INPUT_CACHE_SINCE = 2;
 /** From this version on an agent's PID 1 attends to programs that know nothing of us. */
 export const ATTEND_SINCE = 5;
 /** From this version on the coordinator signs a node's next certificate. */

@@ -21,6 +21,8 @@ export const StagedInput = Type.Object(
     etag: Type.String({ maxLength: 128 }),
     /** Of what the platform itself stored. */
     sha256: Type.Optional(Sha256),
+    /** Names this very version of the object, of which no digest is known: to a node that may keep it (`cache`). */
+    version: Type.Optional(Sha256),
   },
   closed,
 );
@@ -198,6 +200,8 @@ export const DesiredMember = Type.Object(
     /** Of a replica alone. May change under one fence. */
     wish: Type.Optional(ReplicaSpec),
     inputs: Type.Array(StagedInput, { maxItems: 10_000 }),
+    /** The owner of the {@link InputCacheRule} that its inputs may come from, and be kept in; absent where it is a guest of its node. */
+    cacheOwner: Type.Optional(Sha256),
   },
   closed,
 );
@@ -205,9 +209,20 @@ export type DesiredMember = Static<typeof DesiredMember>;
 
 export const DesiredRequest = Type.Object({ nodeEpoch: Fence }, closed);
 export type DesiredRequest = Static<typeof DesiredRequest>;
+/**
+ * What a node may keep of inputs between members. Whatever it keeps of another owner, or of any where this is absent, goes before it starts a member of
+ * this set. `owner` names pool and project together: another pool of the same project is another owner.
+ */
+export const InputCacheRule = Type.Object({ owner: Sha256, maxBytes: Bytes }, closed);
+export type InputCacheRule = Static<typeof InputCacheRule>;
+
 /** The whole set for this node: what is not in it must not run. */
 export const DesiredReply = Type.Object(
-  { version: Type.Integer(), members: Type.Array(DesiredMember) },
+  {
+    version: Type.Integer(),
+    members: Type.Array(DesiredMember),
+    cache: Type.Optional(InputCacheRule),
+  },
   closed,
 );
 export type DesiredReply = Static<typeof DesiredReply>;

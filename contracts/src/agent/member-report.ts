@@ -16,8 +16,8 @@ export const MemberEvent = Type.Union([
     { kind: kind("progress"), step: Id, done: Bytes, total: Type.Optional(Bytes) },
     closed,
   ),
-  /** Inputs and image are in place. */
-  Type.Object({ kind: kind("staged"), bytes: Bytes }, closed),
+  /** Inputs and image are in place. `cachedBytes`: of inputs that the node had kept; absent where it keeps none. */
+  Type.Object({ kind: kind("staged"), bytes: Bytes, cachedBytes: Type.Optional(Bytes) }, closed),
   Type.Object({ kind: kind("started"), container: Id }, closed),
   /** Server: listening; client: known to the server. */
   Type.Object({ kind: kind("ready") }, closed),

@@ -45,6 +45,8 @@ export const NodeUse = Type.Object(
     /** Of the disk that holds the agent's data, and with them the members'. */
     diskInUseBytes: Type.Optional(Bytes),
     diskBytes: Type.Optional(Bytes),
+    /** Of inputs that it keeps for jobs to come; absent where it may keep none. */
+    cacheInUseBytes: Type.Optional(Bytes),
     /** Of real network devices. */
     networkReceivedBytes: Type.Optional(Bytes),
     networkSentBytes: Type.Optional(Bytes),

@@ -16,6 +16,8 @@ export const DISK_LADDER = {
 export const NODE_LADDER = {
   /** Less is a warning: the next job may need as much. */
   lowBytes: 10 * GIB,
+  /** With less free, what a node keeps of inputs goes. More than {@link NODE_LADDER.lowBytes}: what is kept alone brings no warning. */
+  keptBytes: 11 * GIB,
   /** With less the coordinator gives the node no work. More than {@link NODE_LADDER.enoughBytes}, so that both agree. */
   workBytes: 2 * GIB,
   /** What an agent whose disk was full wants free before it begins members again. */

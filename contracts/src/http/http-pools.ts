@@ -38,6 +38,8 @@ const rules = {
       }),
     ),
   ),
+  /** The most that each of its nodes keeps of inputs between jobs of its project; of no shared pool. */
+  cacheBytes: Type.Optional(Nullable(Type.Integer({ minimum: 1024 ** 2, maximum: 1024 ** 5 }))),
 };
 
 export const PoolBody = Type.Object(
@@ -76,6 +78,11 @@ export const PoolReply = Type.Object(
     classes: Nullable(Type.Array(Type.String())),
     projectWorkers: Nullable(Type.Integer()),
     workerModels: Nullable(Type.Array(Type.String())),
+    cacheBytes: Nullable(Type.Integer()),
+    /** What its nodes keep of inputs now, as far as they told; for whoever sees all pools or is of its project. */
+    kept: Type.Array(
+      Type.Object({ node: Type.String(), bytes: Type.Integer({ minimum: 0 }) }, closed),
+    ),
     /** Its nodes that show other workers than it expects; with nothing shown: none of those. */
     unlike: Type.Array(
       Type.Object({ node: Type.String(), shows: Type.Array(Type.String()) }, closed),

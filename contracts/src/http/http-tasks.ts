@@ -391,6 +391,8 @@ export const DashboardJobWithWorkers = Type.Object(
           reason: Nullable(Reason),
           /** The same in words, of whoever knew. */
           message: Nullable(Type.String()),
+          /** Bytes of its inputs that its node had kept of earlier jobs; null where the node keeps none for it, or has not told. */
+          cachedBytes: Nullable(Type.Integer({ minimum: 0 })),
           progress: Nullable(
             Type.Object(
               {

@@ -12,6 +12,7 @@ const POOL: PoolReply = {
   ...{ id: "pool-1", name: "cardio", kind: "managed", project: { id: "p_1", name: "Cardio" } },
   ...{ lends: true, mostRunMinutes: 600, classes: null, nodes: ["a", "b"], workers: [] },
   ...{ projectWorkers: null, workerModels: null, unlike: [], warnings: [] },
+  ...{ cacheBytes: 2e9, kept: [] },
 };
 
 t.test("of a pool that is there only what differs is sent", async (t) => {
@@ -20,6 +21,18 @@ t.test("of a pool that is there only what differs is sent", async (t) => {
   t.same(changedPool(POOL, { ...draft, nodes: ["b", "c"], lends: false, minutes: "" }), {
     ...{ addNodes: ["c"], removeNodes: ["a"], lends: false, mostRunMinutes: null },
   });
+});
+
+t.test("what nodes keep is written in GB, and taken back when it is empty", async (t) => {
+  const draft = poolDraftOf(POOL);
+  t.equal(draft.cache, "2");
+  t.same(changedPool(POOL, { ...draft, cache: "0.5" }), { cacheBytes: 5e8 });
+  t.same(changedPool(POOL, { ...draft, cache: "" }), { cacheBytes: null });
+  const odd = { ...POOL, cacheBytes: 1024 ** 3 };
+  t.same(changedPool(odd, poolDraftOf(odd)), {}, "a size that is no round one stays");
+  const fresh = { ...poolDraftOf(null), name: "x", project: "p_1", cache: "200" };
+  t.match(newPool(fresh), { cacheBytes: 2e11 });
+  t.notHas(newPool({ ...fresh, kind: "shared" }), { cacheBytes: 2e11 });
 });
 
 t.test("a new pool says what is of its kind alone", async (t) => {

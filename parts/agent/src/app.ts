@@ -16,6 +16,7 @@ import { NodeRecords } from "./audit/node-records.ts";
 import { SignedJournal } from "./audit/signed-journal.ts";
 import { bootId, bootTimeNs } from "./boot-clock.ts";
 import { CoordinatorClient } from "./bus/coordinator-client.ts";
+import { freeBytesOf, InputCache } from "./cache/input-cache.ts";
 import { NodeDisk } from "./disk/node-disk.ts";
 import { DeviceHealth } from "./health/device-health.ts";
 import { KernelLog } from "./health/kernel-log.ts";
@@ -127,6 +128,12 @@ export async function runAgent(
     leaseDir: leaseFile.folder,
     folderOf: (member) => store.directory(member),
   });
+  const cache = new InputCache({
+    folder: store.inputCacheFolder,
+    freeBytes: () => freeBytesOf(config.dataDir),
+    now: () => Date.now(),
+    log,
+  });
   const usages = new MemberUsages(() => lease.beatSoon());
   const tools: MemberTools = {
     store,
@@ -142,7 +149,7 @@ export async function runAgent(
       },
     ),
     tailLimit: new TailLimit(),
-    usages,
+    ...{ usages, cache },
     doorCa: () => doorTrust.ca,
     bootId: bootId(),
     log,
@@ -188,7 +195,11 @@ export async function runAgent(
     deviceUses: () => accelerators.uses(),
     uses: (held) => {
       const told = usages.tell(held);
-      const node = readNodeUse(config.dataDir);
+      const kept = cache.inUseBytes;
+      const node = {
+        ...readNodeUse(config.dataDir),
+        ...(kept === null ? {} : { cacheInUseBytes: kept }),
+      };
       return told === undefined ? { node } : { members: told, node };
     },
     trusts: () => doorTrust.sha256,
@@ -224,6 +235,7 @@ export async function runAgent(
 
   const watchDisk = async (): Promise<void> => {
     for (let wasFull = false; !signal.aborted; await diskWake.within(DISK_MS, signal)) {
+      cache.makeRoom();
       const isFull = disk.check();
       // Again and again while it lasts: one that was under way may have been begun meanwhile.
       if (isFull) members.endForFullDisk();

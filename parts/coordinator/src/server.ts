@@ -236,7 +236,7 @@ async function openParts(
   const pools = poolParts({
     ...{ read, commit, pools: core.pools, calendar: core.calendar, now },
     ...{ watch: core.calendarWatch, workers: () => kernel.workersStats().workers },
-    shares: core.shares,
+    ...{ shares: core.shares, uses: () => core.uses.nodes() },
   });
   const app = await buildApp({
     identity,

@@ -160,6 +160,8 @@ export const ADMIN_EVENTS = {
         project_workers: Type.Optional(Count),
         /** Empty: any. */
         worker_models: Type.Optional(Type.Array(Code, { maxItems: 8 })),
+        /** 0: its nodes keep no inputs. */
+        cache_bytes: Type.Optional(Count),
         added: Type.Optional(Nodes),
         removed: Type.Optional(Nodes),
       },

@@ -9,6 +9,7 @@ import { useMay } from "../../api/session.ts";
 import { PageHead } from "../../ui/page-head.tsx";
 import { Bell } from "../../ui/bell.tsx";
 import { Button } from "../../ui/button.tsx";
+import { bytes } from "../../ui/bytes.ts";
 import { Ago, At, Lasted } from "../../ui/instant.tsx";
 import { Failure, Warning } from "../../ui/notice.tsx";
 import { Question } from "../../ui/question.tsx";
@@ -163,6 +164,9 @@ export function JobHead({ job }: { job: Job }) {
               {!MOVES.includes(member.state) || member.progress === null
                 ? ""
                 : ` · ${progressOf(member.progress)}`}
+              {(member.cachedBytes ?? 0) === 0
+                ? ""
+                : ` · had ${bytes(member.cachedBytes ?? 0)} of its inputs from the node`}
               {endOf(member) === null ? "" : ` · ${endOf(member)}`}
             </span>
           </li>

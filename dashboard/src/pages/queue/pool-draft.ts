@@ -1,8 +1,10 @@
 import type { PoolBody, PoolChangeBody, PoolReply } from "@resontech/contracts/http-pools";
 
+const GB = 1e9;
+
 type PoolClasses = NonNullable<PoolBody["classes"]>;
 
-/** A pool as it is being written. @property minutes empty: as long as it likes @property classes none: all @property most workers of a project; empty: any number @property models with commas; empty: any */
+/** A pool as it is being written. @property minutes empty: as long as it likes @property classes none: all @property most workers of a project; empty: any number @property models with commas; empty: any @property cache GB that each node keeps; empty: nothing */
 export type PoolDraft = {
   name: string;
   kind: PoolReply["kind"];
@@ -12,6 +14,7 @@ export type PoolDraft = {
   classes: string[];
   most: string;
   models: string;
+  cache: string;
   nodes: string[];
 };
 
@@ -23,11 +26,12 @@ export function poolDraftOf(pool: PoolReply | null): PoolDraft {
     minutes: String(pool?.mostRunMinutes ?? ""),
     ...{ classes: pool?.classes ?? [], most: String(pool?.projectWorkers ?? "") },
     models: (pool?.workerModels ?? []).join(", "),
+    cache: pool?.cacheBytes == null ? "" : String(pool.cacheBytes / GB),
   };
 }
 
 export function newPool(draft: PoolDraft): PoolBody {
-  const { name, kind, project, lends, minutes, classes, most, models, nodes } = draft;
+  const { name, kind, project, lends, minutes, classes, most, models, cache, nodes } = draft;
   const expected = modelsOf(models);
   return {
     ...{ name, kind, ...(kind === "shared" ? {} : { project }) },
@@ -36,6 +40,7 @@ export function newPool(draft: PoolDraft): PoolBody {
     ...(classes.length === 0 ? {} : { classes: classes as PoolClasses }),
     ...(most === "" ? {} : { projectWorkers: Number(most) }),
     ...(expected.length === 0 ? {} : { workerModels: expected }),
+    ...(cache === "" || kind === "shared" ? {} : { cacheBytes: bytesOf(cache) }),
     ...(nodes.length === 0 ? {} : { nodes }),
   };
 }
@@ -47,6 +52,7 @@ export function changedPool(pool: PoolReply, draft: PoolDraft): PoolChangeBody {
   const minutes = draft.minutes === "" ? null : Number(draft.minutes);
   const most = draft.most === "" ? null : Number(draft.most);
   const models = modelsOf(draft.models);
+  const cacheBytes = draft.cache === "" ? null : bytesOf(draft.cache);
   return {
     ...(draft.lends === pool.lends ? {} : { lends: draft.lends }),
     ...(minutes === pool.mostRunMinutes ? {} : { mostRunMinutes: minutes }),
@@ -57,9 +63,14 @@ export function changedPool(pool: PoolReply, draft: PoolDraft): PoolChangeBody {
     ...(isSame(models, pool.workerModels ?? [])
       ? {}
       : { workerModels: models.length === 0 ? null : models }),
+    ...(cacheBytes === pool.cacheBytes ? {} : { cacheBytes }),
     ...(addNodes.length === 0 ? {} : { addNodes }),
     ...(removeNodes.length === 0 ? {} : { removeNodes }),
   };
+}
+
+function bytesOf(gigabytes: string): number {
+  return Math.round(Number(gigabytes) * GB);
 }
 
 function modelsOf(text: string): string[] {

@@ -25,7 +25,7 @@ export function PoolForm({
   const [written, setWritten] = useKept<PoolDraft | null>(`rt-pool-${pool?.id ?? "new"}`, null);
   // What an older page kept lacks the later fields.
   const draft = { ...poolDraftOf(pool), ...written };
-  const { kind, name, project, lends, minutes, most, models } = draft;
+  const { kind, name, project, lends, minutes, most, models, cache } = draft;
   const change = pool === null ? null : changedPool(pool, draft);
   const save = useAction(async () => {
     if (pool === null) await ask("POST", "/api/pools", { body: newPool(draft) });
@@ -134,6 +134,21 @@ export function PoolForm({
           onChange={({ target }) => write({ models: target.value })}
         />
       </Field>
+      {kind === "shared" ? null : (
+        <Field
+          label="Inputs that each node keeps, in GB"
+          hint="Later jobs of the project there don't download them again."
+        >
+          <input
+            type="number"
+            min={0.01}
+            step="any"
+            placeholder="none"
+            value={cache}
+            onChange={({ target }) => write({ cache: target.value })}
+          />
+        </Field>
+      )}
       {kind === "managed" ? (
         <Field label="Idle nodes" hint="Whoever borrows makes way once the project asks.">
           <select

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { useMay } from "../../api/session.ts";
 import { Button } from "../../ui/button.tsx";
+import { bytes } from "../../ui/bytes.ts";
 import { countOf } from "../../ui/count-of.ts";
 import { Failure, Warning } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/panel.tsx";
@@ -197,7 +198,8 @@ function PoolWarnings({ pools }: { pools: readonly PoolReply[] }) {
 }
 
 function rulesOf(pool: PoolReply): string[] {
-  const { lends, mostRunMinutes, classes, projectWorkers, workerModels } = pool;
+  const { lends, mostRunMinutes, classes, projectWorkers, workerModels, cacheBytes } = pool;
+  const kept = pool.kept.map(({ node, bytes: inUse }) => `${node} ${bytes(inUse)}`);
   return [
     ...(lends ? ["lends what is idle"] : []),
     ...(mostRunMinutes === null ? [] : [`time limit of at most ${mostRunMinutes} min`]),
@@ -206,5 +208,10 @@ function rulesOf(pool: PoolReply): string[] {
       ? []
       : [`at most ${countOf(projectWorkers, "worker")} of one project`]),
     ...(workerModels === null ? [] : [`expects ${workerModels.join(", ")}`]),
+    ...(cacheBytes === null
+      ? []
+      : [
+          `keeps inputs of up to ${bytes(cacheBytes)} a node${kept.length === 0 ? "" : ` (now ${kept.join(", ")})`}`,
+        ]),
   ];
 }

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { NodeRecords } from "../audit/node-records.ts";
 import type { CoordinatorClient, MemberRef } from "../bus/coordinator-client.ts";
+import type { InputCache } from "../cache/input-cache.ts";
 import type { Uploader } from "../outputs/uploader.ts";
 import type { Enclosure } from "../substrate/enclosure.ts";
 import type { Substrate } from "../substrate/substrate.ts";
@@ -17,6 +18,7 @@ export type MemberTools = {
   uploader: Pick<Uploader, "upload">;
   tailLimit: TailLimit;
   usages: Pick<MemberUsages, "follow">;
+  cache: Pick<InputCache, "follow" | "find" | "begin">;
   /** PEM of who vouches for the doors from which it fetches, as of now. */
   doorCa: () => string;
   bootId: string;

@@ -12,6 +12,8 @@ import type { Kept } from "../substrate/enclosure.ts";
 export type MemberPhase = "staging" | "running" | "draining" | "releasing" | "released";
 
 const FORMAT_VERSION = 2;
+/** No member has such a name. */
+const INPUT_CACHE = "~inputs";
 
 export type MemberState = {
   formatVersion: typeof FORMAT_VERSION;
@@ -83,9 +85,14 @@ export class MemberStore {
     return join(this.#folder, member);
   }
 
+  /** Where inputs are kept between members. A release that knows of none takes it for what is left of a member, and removes it before it begins any. */
+  get inputCacheFolder(): string {
+    return join(this.#folder, INPUT_CACHE);
+  }
+
   /** Members that have a folder, with or without a record. */
   names(): string[] {
-    return readdirSync(this.#folder);
+    return readdirSync(this.#folder).filter((name) => name !== INPUT_CACHE);
   }
 
   /**

@@ -3,7 +3,11 @@
  * down, nothing else is decided about it, and its end wakes the comparison.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { DesiredMember, RegisterRequest } from "@resontech/contracts/agent-protocol";
+import type {
+  DesiredMember,
+  DesiredReply,
+  RegisterRequest,
+} from "@resontech/contracts/agent-protocol";
 import { formatFence } from "@resontech/contracts/fence";
 import { RefusedError } from "../bus/refused-error.ts";
 import type { Failure } from "../decisions/container-end.ts";
@@ -125,16 +129,28 @@ export class MemberSet {
   }
 
   async #compare(): Promise<void> {
-    const { version, members } = await this.#tools.coordinator.desired();
+    const { version, members, cache } = await this.#tools.coordinator.desired();
+    const isOthersGone = await this.#keepFor(cache);
     const desired = members.filter(({ member }) => !this.#busy.has(member));
     for (const member of desired) this.#members.get(member.member)?.follow(member);
     const local = [...this.#members]
       .filter(([name]) => !this.#busy.has(name))
       .map(([, member]) => member.local);
-    const mayStart = this.#mayStart();
+    const mayStart = isOthersGone && this.#mayStart();
     for (const step of reconcile(desired, local, mayStart)) this.#carryOut(step);
     // What may not begin yet is still to be carried out: the next beat that is answered, and with it the lease renewed, looks again.
     this.#version = mayStart ? version : null;
+  }
+
+  /** False while inputs of another owner are left: nobody else begins beside them. */
+  async #keepFor(cache: DesiredReply["cache"]): Promise<boolean> {
+    try {
+      await this.#tools.cache.follow(cache);
+      return true;
+    } catch (error) {
+      this.#tools.log.error({ err: error }, "inputs of a former owner could not be removed");
+      return false;
+    }
   }
 
   #carryOut(step: Step): void {

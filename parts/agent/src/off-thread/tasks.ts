@@ -5,11 +5,20 @@
 import type { FileRange } from "../file-range.ts";
 import type { FetchedInput } from "../staging/fetch-file.ts";
 
+/** `kept`: a file of ours with the object, which is then not fetched. `keepIn`: where a copy of the object is to be. */
+type Keeping = { kept?: string; keepIn?: string };
+
 export type Task =
   /** Fetches an object to a file. */
-  | { kind: "file"; input: FetchedInput; file: string; ca: string }
+  | ({ kind: "file"; input: FetchedInput; file: string; ca: string } & Keeping)
   /** Fetches a shard and unpacks it into a folder. */
-  | { kind: "shard"; input: FetchedInput; folder: string; maxBytes: number; ca: string }
+  | ({
+      kind: "shard";
+      input: FetchedInput;
+      folder: string;
+      maxBytes: number;
+      ca: string;
+    } & Keeping)
   /** SHA-256 of bytes of an open file, in hex; copied to a file on the way where one is named. */
   | { kind: "digest"; range: FileRange; copy?: string }
   /** Sends bytes of an open file to a presigned URL. */
@@ -18,11 +27,12 @@ export type Task =
 /** `refusal`: the beginning of what the store said with a 403. */
 export type PartAnswer = { status: number; etag: string | null; refusal: string };
 
+/** Of what is fetched: the SHA-256 of the copy in `keepIn`; null where there is none. */
 export type ResultOf<K extends Task["kind"]> = K extends "digest"
   ? string
   : K extends "part"
     ? PartAnswer
-    : null;
+    : string | null;
 
 export type Progress = { bytes: number; files: number };
 

@@ -176,29 +176,38 @@ async function carryOut(
   const onBytes = (bytes: number): void => progress.add({ bytes, files: 0 });
   switch (task.kind) {
     case "file":
-      await fetchFile({ url, ca: task.ca }, task.input, task.file, onBytes, signal);
-      return null;
+      return await fetchFile(
+        sourceOf(task, url),
+        ...([task.input, task.file, onBytes, signal, task.keepIn] as const),
+      );
     case "shard": {
       let unpacked = 0;
       const onFiles = (files: number): void => {
         progress.add({ bytes: 0, files: files - unpacked });
         unpacked = files;
       };
-      await unpackShard(
-        { url, ca: task.ca },
+      return await unpackShard(
+        sourceOf(task, url),
         task.input,
         task.folder,
         task.maxBytes,
         { onBytes, onFiles },
         signal,
+        task.keepIn,
       );
-      return null;
     }
     case "digest":
       return await digestOf(task.range, task.copy, onBytes, signal);
     case "part":
       return await putPart(task.range, task.url, task.ca, onBytes, signal);
   }
+}
+
+function sourceOf(
+  { ca, kept }: Extract<Task, { kind: "file" | "shard" }>,
+  url: Source["url"],
+): Source {
+  return kept === undefined ? { url, ca } : { url, ca, kept };
 }
 
 /** Sums what came between two words to the main thread. */

@@ -12,6 +12,7 @@ import { ByteFeed } from "./byte-feed.ts";
 import { ContentDigest } from "./content-digest.ts";
 import type { FetchedInput } from "./fetch-file.ts";
 import { invalidShard } from "./invalid-shard.ts";
+import { KeptCopy } from "./kept-copy.ts";
 import { objectBytes, type Source } from "./object-bytes.ts";
 import { readShardDirectory } from "./shard-directory.ts";
 
@@ -29,6 +30,8 @@ export type UnpackProgress = { onBytes: (bytes: number) => void; onFiles: (files
 
 /**
  * @param folder empty, and no process's but ours: nothing is ever written through a link, for none is made
+ * @param copy a file to keep the shard itself in
+ * @returns the SHA-256 of that copy, in hex; null where there is none
  * @throws MemberFailure `shard_invalid` of paths that lead outside, links, encrypted, doubled and overlapping entries, and damage;
  * `disk_limit` of more than `maxBytes`; `staging_failed` of what is not the object that was accepted; ENOSPC of a full disk; the signal's reason
  */
@@ -39,9 +42,11 @@ export async function unpackShard(
   maxBytes: number,
   { onBytes, onFiles }: UnpackProgress,
   signal: AbortSignal,
-): Promise<void> {
+  copy?: string,
+): Promise<string | null> {
   const entries = await readShardDirectory(source, input, signal);
   const digest = new ContentDigest(input);
+  await using kept = new KeptCopy(copy);
   const feed = new ByteFeed(
     watched(objectBytes(source, input, { start: 0, end: input.sizeBytes }, signal)),
   );
@@ -65,6 +70,7 @@ export async function unpackShard(
     await feed.skip(input.sizeBytes - feed.position);
     digest.check();
     onFiles(files);
+    return await kept.finish();
   } finally {
     await feed.close();
   }
@@ -72,6 +78,7 @@ export async function unpackShard(
   async function* watched(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
     for await (const chunk of chunks) {
       digest.add(chunk);
+      await kept.write(chunk);
       onBytes(chunk.length);
       yield chunk;
     }

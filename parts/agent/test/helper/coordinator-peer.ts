@@ -12,6 +12,7 @@ import {
   BeatRequest,
   type DesiredMember,
   DesiredRequest,
+  type InputCacheRule,
   type JoinReply,
   JoinRequest,
   type MemberReport,
@@ -70,6 +71,8 @@ export class CoordinatorPeer {
   readonly beats: BeatRequest[] = [];
   /** How often an operator has said that the node is well; null says nothing, as an older coordinator. */
   undrains: number | null = null;
+  /** What the node may keep of inputs. */
+  cache: InputCacheRule | null = null;
   /** Who vouches for the doors beside the root: told to an agent that says something else. */
   doorAuthorities = "";
   /** What the agent said for the audit log. */
@@ -320,7 +323,11 @@ export class CoordinatorPeer {
       this.renewals.bus += 1;
       return { certChain: await this.#pki.sign((request as RenewRequest).csr, this.node) };
     }
-    if (verb === "desired") return { version: this.#version, members: this.#desired };
+    if (verb === "desired")
+      return {
+        ...{ version: this.#version, members: this.#desired },
+        ...(this.cache === null ? {} : { cache: this.cache }),
+      };
     if (verb === "report")
       return { results: (request as ReportRequest).reports.map((report) => this.#take(report)) };
     if (verb === "trial") {

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, readSync } from "node:fs";
 import type { DesiredMember, MemberEvent } from "@resontech/contracts/agent-protocol";
 import { pino } from "pino";
 import t, { type Test } from "tap";
+import { InputCache } from "../../src/cache/input-cache.ts";
 import { Member } from "../../src/members/member.ts";
 import type { MemberTools } from "../../src/members/member-context.ts";
 import { freshState, MemberStore } from "../../src/members/member-record.ts";
@@ -40,8 +41,15 @@ async function nodeOf(t: Test) {
   const substrate = new MemorySubstrate(`${folder}/members`);
   const stored = new Map<string, string>();
   const store = new MemberStore(`${folder}/data`, { withRoom: (write) => write() });
+  const log = pino({ level: "silent" });
   const tools: MemberTools = {
     usages: new MemberUsages(() => undefined),
+    cache: new InputCache({
+      folder: store.inputCacheFolder,
+      freeBytes: () => Number.MAX_SAFE_INTEGER,
+      now: () => Date.now(),
+      log,
+    }),
     store,
     substrate,
     coordinator: {
@@ -63,7 +71,7 @@ async function nodeOf(t: Test) {
     tailLimit: new TailLimit(),
     doorCa: () => "",
     bootId: "boot",
-    log: pino({ level: "silent" }),
+    log,
     onReport: () => undefined,
   };
   return { tools, store, substrate, stored };
@@ -482,3 +490,45 @@ t.test("nothing goes on after the node was restarted", async (t) => {
   t.match(toldBy(member), [{ kind: "failed", reason: "lease_lost" }, NOTHING_LEFT]);
   t.strictSame(substrate.calls, ["release"]);
 });
+
+t.test(
+  "while inputs of another owner can't be removed nobody begins, and then they do",
+  async (t) => {
+    const node = await nodeOf(t);
+    const { substrate } = node;
+    const desired = desiredServer();
+    let isStuck = true;
+    let asked = 0;
+    const tools: MemberTools = {
+      ...node.tools,
+      coordinator: {
+        ...node.tools.coordinator,
+        desired: async () => {
+          asked += 1;
+          return { version: 1, members: [desired] };
+        },
+      },
+      cache: {
+        ...{ find: () => null, begin: () => null },
+        follow: async () => {
+          if (isStuck) throw new Error("a file can't be removed");
+        },
+      },
+    };
+    const end = new AbortController();
+    const members = new MemberSet(tools, () => true);
+    const running = members.run(end.signal);
+    await untilFound("a second look", () => {
+      members.look();
+      return asked > 1;
+    });
+    t.strictSame(members.held(), []);
+    isStuck = false;
+    members.lookFor(1);
+    const cell = await untilFound("a member that runs", () => substrate.cells.get("m/1.1"));
+    cell.end(0);
+    await untilFound("a released member", () => members.held().length === 0);
+    end.abort();
+    await running;
+  },
+);

@@ -42,6 +42,7 @@ import { membersOfSeveralWorkers } from "./migrations/0040-members-of-several-wo
 import { classes } from "./migrations/0041-classes.ts";
 import { nodeOutages } from "./migrations/0042-node-outages.ts";
 import { poolRules } from "./migrations/0043-pool-rules.ts";
+import { inputCache } from "./migrations/0044-input-cache.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -73,4 +74,5 @@ export const MIGRATIONS: readonly Migration[] = [
   classes,
   nodeOutages,
   poolRules,
+  inputCache,
 ];

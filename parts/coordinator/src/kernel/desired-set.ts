@@ -1,5 +1,6 @@
 import {
   COMMIT_SINCE,
+  INPUT_CACHE_SINCE,
   type DesiredMember,
   type DesiredReply,
   PRINTED_METRICS_SINCE,
@@ -10,6 +11,7 @@ import type { WriteHandle } from "../db/open-database.ts";
 import { DEADLINES } from "./decisions/deadlines.ts";
 import { isMemberWorking } from "./decisions/member-machine.ts";
 import type { MemberResources } from "./decisions/resources.ts";
+import { InputCaches, objectVersionName } from "./input-caches.ts";
 import { memberImageReference } from "./job-images.ts";
 import type { AttemptRow, JobRow, MemberRow } from "./rows.ts";
 import type { KernelTables } from "./kernel-tables.ts";
@@ -34,8 +36,10 @@ export class DesiredSets {
   readonly #db: WriteHandle;
   readonly #tables: KernelTables;
   readonly #transitions: Transitions;
+  readonly #caches: InputCaches;
 
   constructor(db: WriteHandle, tables: KernelTables, transitions: Transitions) {
+    this.#caches = new InputCaches(db);
     this.#db = db;
     this.#tables = tables;
     this.#transitions = transitions;
@@ -53,7 +57,16 @@ export class DesiredSets {
       .pluck()
       .get(nodeId);
     const told = this.#membersOn(nodeId).filter(({ state }) => state !== "LEASED");
-    return { version: version ?? 0, members: told.flatMap((member) => this.#describeAny(member)) };
+    const cache = this.#cacheOf(nodeId);
+    return {
+      ...{ version: version ?? 0, members: told.flatMap((member) => this.#describeAny(member)) },
+      ...(cache === null ? {} : { cache: cache.rule }),
+    };
+  }
+
+  #cacheOf(nodeId: string): ReturnType<InputCaches["ofNode"]> {
+    const isKnown = this.#tables.members.nodeSpeaks(nodeId, INPUT_CACHE_SINCE);
+    return isKnown ? this.#caches.ofNode(nodeId) : null;
   }
 
   /** Of the members that the node has not heard of, those that fit beside what it has. */
@@ -122,6 +135,8 @@ export class DesiredSets {
     const workload = workloads.of(job);
     const bridge = bridges.of(member, attempt, all, workload.isReached);
     const inputs = inputRows(this.#db, workload, member);
+    const cache = this.#cacheOf(member.node_id);
+    const owner = cache?.project === job.project_id ? cache.rule.owner : null;
     return {
       member: member.id,
       job: job.id,
@@ -149,11 +164,17 @@ export class DesiredSets {
       ...(workload.maySleep && members.nodeSpeaks(member.node_id, STANDING_SINCE)
         ? { wish: { order: member.wish_order, asleep: member.wishes_sleep === 1 } }
         : {}),
-      inputs: inputs.map(({ id, kind, target, size_bytes, etag, sha256 }) => ({
-        ...{ id, kind, target, etag },
-        ...(sha256 === null ? {} : { sha256 }),
-        sizeBytes: size_bytes,
-      })),
+      inputs: inputs.map((input) => {
+        const { id, kind, target, size_bytes, etag, sha256 } = input;
+        const version = owner === null || sha256 !== null ? null : objectVersionName(input);
+        return {
+          ...{ id, kind, target, etag },
+          ...(sha256 === null ? {} : { sha256 }),
+          ...(version === null ? {} : { version }),
+          sizeBytes: size_bytes,
+        };
+      }),
+      ...(owner === null ? {} : { cacheOwner: owner }),
     };
   }
 }

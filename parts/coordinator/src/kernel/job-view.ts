@@ -101,6 +101,8 @@ export type JobMemberView = {
   reason: JobReason | null;
   /** The same in words, of whoever knew. */
   message: string | null;
+  /** Of its inputs, what its node had kept; null where it keeps none for it, or has not told. */
+  cachedBytes: number | null;
   /** Null when the node has not been heard since the coordinator started. */
   heartbeat: { at: number; ageMs: number; loopLagMs: number; diskFreeBytes: number } | null;
 };

@@ -188,6 +188,7 @@ export class JobViews {
               at: member.progress_at ?? member.state_since,
             },
       ...{ exitCode: member.exit_code, reason: member.reason, message: member.message },
+      cachedBytes: member.cached_bytes,
       heartbeat: this.#heartbeats.last(member.node_id),
     };
   }

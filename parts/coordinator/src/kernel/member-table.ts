@@ -14,6 +14,7 @@ export type MemberChange = Partial<
     | "last_seq"
     | "container"
     | "is_staged"
+    | "cached_bytes"
     | "is_ready"
     | "is_finished"
     | "has_outputs"

@@ -14,6 +14,7 @@ type PoolRow = {
   classes: string | null;
   project_workers: number | null;
   worker_models: string | null;
+  cache_bytes: number | null;
 };
 
 /** Pools of nodes, each with its rules. A node is in one at most. */
@@ -33,10 +34,12 @@ export class PoolTable {
     this.#signal = signal;
     this.#all = db.prepare<[], PoolRow>("SELECT * FROM pools ORDER BY name");
     this.#write = db.prepare<[object]>(
-      `INSERT INTO pools (id, name, kind, project_id, lends, most_run_ms, classes, project_workers, worker_models, created_at, changed_at)
-         VALUES (@id, @name, @kind, @project, @lends, @mostRunMs, @classes, @projectWorkers, @workerModels, @now, @now)
+      `INSERT INTO pools (id, name, kind, project_id, lends, most_run_ms, classes, project_workers, worker_models, cache_bytes, created_at,
+           changed_at)
+         VALUES (@id, @name, @kind, @project, @lends, @mostRunMs, @classes, @projectWorkers, @workerModels, @cacheBytes, @now, @now)
        ON CONFLICT (id) DO UPDATE SET lends = excluded.lends, most_run_ms = excluded.most_run_ms, classes = excluded.classes,
-         project_workers = excluded.project_workers, worker_models = excluded.worker_models, changed_at = excluded.changed_at`,
+         project_workers = excluded.project_workers, worker_models = excluded.worker_models, cache_bytes = excluded.cache_bytes,
+         changed_at = excluded.changed_at`,
     );
     this.#remove = db.prepare<[string]>("DELETE FROM pools WHERE id = ?");
     this.#nodes = db.prepare<[], { node: string; pool: string }>(
@@ -61,6 +64,7 @@ export class PoolTable {
       classes: row.classes === null ? null : (JSON.parse(row.classes) as JobClass[]),
       projectWorkers: row.project_workers,
       workerModels: row.worker_models === null ? null : (JSON.parse(row.worker_models) as string[]),
+      cacheBytes: row.cache_bytes,
     }));
   }
 
@@ -87,6 +91,7 @@ export class PoolTable {
       classes: pool.classes === null ? null : JSON.stringify(pool.classes),
       projectWorkers: pool.projectWorkers ?? null,
       workerModels: pool.workerModels == null ? null : JSON.stringify(pool.workerModels),
+      cacheBytes: pool.cacheBytes ?? null,
     });
     this.#signal.raise("pools-set");
   }

@@ -111,6 +111,8 @@ export type MemberRow = {
   resources: string;
   container: string | null;
   is_staged: number;
+  /** Bytes of its inputs that its node had kept; null where that was not told. */
+  cached_bytes: number | null;
   is_ready: number;
   is_finished: number;
   has_outputs: number;

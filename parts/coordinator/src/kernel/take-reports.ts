@@ -89,7 +89,7 @@ export class Reports {
         });
         return progress();
       case "staged":
-        note({ is_staged: 1 });
+        note({ is_staged: 1, cached_bytes: event.cachedBytes ?? null });
         return progress();
       case "started":
         note({ container: event.container });

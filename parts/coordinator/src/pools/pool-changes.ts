@@ -50,6 +50,7 @@ export class PoolChanges {
       if (project !== null && projectName(this.#deps.read, project) === null)
         throw new ApiError("not_found", `there is no project ${project}`);
       requireLending(pool);
+      requireOwner(pool);
       if (pools.all().some((one) => one.name === name))
         throw new ApiError("pool_conflict", `there is a pool ${name} already`);
       this.#requireMoves(pool.id, { added: nodes, removed: [] });
@@ -82,6 +83,7 @@ export class PoolChanges {
     };
     const require = () => {
       requireLending(changed());
+      requireOwner(changed());
       this.#requireMoves(id, moved);
     };
     const detail = { ...detailOf(changed()), ...movedDetail(moved) };
@@ -162,7 +164,10 @@ export class PoolChanges {
   }
 }
 
-type Rules = Pick<NodePool, "lends" | "mostRunMs" | "classes" | "projectWorkers" | "workerModels">;
+type Rules = Pick<
+  NodePool,
+  "lends" | "mostRunMs" | "classes" | "projectWorkers" | "workerModels" | "cacheBytes"
+>;
 
 function withRules(
   before: Rules,
@@ -172,14 +177,18 @@ function withRules(
     classes,
     projectWorkers = before.projectWorkers ?? null,
     workerModels = before.workerModels?.slice() ?? null,
-  }: Pick<PoolBody, "lends" | "mostRunMinutes" | "classes" | "projectWorkers" | "workerModels">,
+    cacheBytes = before.cacheBytes ?? null,
+  }: Pick<
+    PoolBody,
+    "lends" | "mostRunMinutes" | "classes" | "projectWorkers" | "workerModels" | "cacheBytes"
+  >,
 ): Rules {
   const mostRunMs = typeof mostRunMinutes === "number" ? mostRunMinutes * MINUTE_MS : null;
   return {
     lends: lends ?? before.lends,
     mostRunMs: mostRunMinutes === undefined ? before.mostRunMs : mostRunMs,
     classes: classes === undefined ? before.classes : classes,
-    ...{ projectWorkers, workerModels },
+    ...{ projectWorkers, workerModels, cacheBytes },
   };
 }
 
@@ -194,14 +203,25 @@ function requireLending({ kind, lends }: NodePool): void {
     );
 }
 
+/** @throws ApiError validation_failed */
+function requireOwner({ kind, cacheBytes }: NodePool): void {
+  if (kind === "shared" && cacheBytes != null)
+    throw new ApiError(
+      "validation_failed",
+      "a shared pool is of no project, and inputs are kept for one alone: leave its cache out",
+    );
+}
+
 function detailOf(pool: NodePool): Omit<EventDetail<"admin.pools">, "change"> {
   const { name, kind, project, lends, mostRunMs, classes, projectWorkers, workerModels } = pool;
+  const { cacheBytes } = pool;
   return {
     ...{ name, kind, lends, most_run_minutes: (mostRunMs ?? 0) / MINUTE_MS },
     ...(project === null ? {} : { project }),
     classes: [...(classes ?? [])],
     project_workers: projectWorkers ?? 0,
     worker_models: [...(workerModels ?? [])],
+    cache_bytes: cacheBytes ?? 0,
   };
 }
 

@@ -14,13 +14,14 @@ export function poolParts({
   watch,
   workers,
   shares,
+  uses,
   ...deps
 }: PoolChangesDeps & { calendar: CalendarTable } & Pick<
     PoolViewsDeps,
-    "watch" | "workers" | "shares"
+    "watch" | "workers" | "shares" | "uses"
   >): PoolParts {
   return {
-    poolViews: new PoolViews({ ...deps, watch, workers, shares }),
+    poolViews: new PoolViews({ ...deps, watch, workers, shares, uses }),
     poolChanges: new PoolChanges(deps),
     calendarChanges: new CalendarChanges(deps),
   };

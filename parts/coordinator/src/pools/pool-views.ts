@@ -8,6 +8,7 @@ import type { NodePool } from "../kernel/decisions/gate-facts.ts";
 import type { WorkerView } from "../kernel/fleet-view.ts";
 import type { PoolTable } from "../kernel/pool-table.ts";
 import type { ShareTable } from "../kernel/share-table.ts";
+import type { ToldNodeUse } from "../kernel/told-uses.ts";
 import { poolStanding, type PoolStanding } from "./pool-standing.ts";
 
 /** Whether a project is told to the reader; "all": every one is, and what is counted over all of them. */
@@ -20,6 +21,7 @@ export type PoolViewsDeps = {
   watch: Pick<CalendarWatch, "affected">;
   workers: () => readonly WorkerView[];
   shares: Pick<ShareTable, "isSet" | "all">;
+  uses: () => readonly ToldNodeUse[];
   now: () => number;
 };
 
@@ -85,6 +87,8 @@ export class PoolViews {
       mostRunMinutes: mostRunMs === null ? null : Math.round(mostRunMs / 60_000),
       classes: classes === null ? null : [...classes],
       projectWorkers: pool.projectWorkers ?? null,
+      cacheBytes: pool.cacheBytes ?? null,
+      kept: keptOn(nodes, this.#deps.uses()),
       workerModels: workerModels === null ? null : [...workerModels],
       unlike: unlike
         .filter((one) => one.pool === name)
@@ -130,4 +134,15 @@ export class PoolViews {
 
 function isSeen({ project }: NodePool, sees: SeesProject): boolean {
   return project === null || sees === "all" || sees(project);
+}
+
+function keptOn(
+  nodes: readonly string[],
+  uses: readonly ToldNodeUse[],
+): { node: string; bytes: number }[] {
+  const told = new Map(uses.map(({ node, use }) => [node, use.cacheInUseBytes]));
+  return nodes.flatMap((node) => {
+    const bytes = told.get(node);
+    return bytes === undefined ? [] : [{ node, bytes }];
+  });
 }

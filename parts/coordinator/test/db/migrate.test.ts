@@ -74,7 +74,7 @@ t.test("buckets of an older program have no rights noted, so they are given them
 });
 
 t.test(
-  "pools of an older program limit nobody, and it writes them on the newer file",
+  "pools of an older program limit nobody and keep nothing, and it writes them on the newer file",
   async (t) => {
     const file = join(t.testdir(), "c.db");
     const db = new Database(file);
@@ -92,11 +92,13 @@ t.test(
     insert("before");
     migrate(db, MIGRATIONS);
     insert("after");
-    t.same(db.prepare("SELECT id, project_workers, worker_models FROM pools ORDER BY id").all(), [
-      { id: "after", project_workers: null, worker_models: null },
-      { id: "before", project_workers: null, worker_models: null },
+    const rules = "SELECT id, project_workers, worker_models, cache_bytes FROM pools ORDER BY id";
+    t.same(db.prepare(rules).all(), [
+      { id: "after", project_workers: null, worker_models: null, cache_bytes: null },
+      { id: "before", project_workers: null, worker_models: null, cache_bytes: null },
     ]);
     t.throws(() => db.exec("UPDATE pools SET project_workers = 0"), /CHECK/);
+    t.throws(() => db.exec("UPDATE pools SET cache_bytes = 0"), /CHECK/);
   },
 );
 

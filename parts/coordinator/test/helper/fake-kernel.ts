@@ -233,7 +233,7 @@ export class FakeKernel implements Pick<Kernel, keyof Kernel> {
             isReady: true,
             fence: "1.1",
           },
-          ...{ exitCode: null, reason: null, message: null },
+          ...{ exitCode: null, reason: null, message: null, cachedBytes: null },
           progress: { step: "shard", done: 5, total: null, at },
           heartbeat: { at, ageMs: 12, loopLagMs: 0.5, diskFreeBytes: 1 },
         },

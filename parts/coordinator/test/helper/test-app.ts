@@ -146,7 +146,7 @@ export async function makeTestApp(
     ...{ read, commit, now, workers: () => kernel.workersStats().workers, shares },
     pools: new PoolTable(database.write, steady, signal),
     calendar: new CalendarTable(database.write, signal),
-    watch: { affected: () => 0 },
+    ...{ watch: { affected: () => 0 }, uses: () => [] },
   });
   const identity =
     signIn?.({

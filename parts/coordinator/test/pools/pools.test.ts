@@ -32,6 +32,7 @@ const control = await buildControlApp({
   ...{ keyKind: "dev", quotaBytes: 1, logger: pino({ level: "silent" }) },
   ...poolParts({
     ...{ read, commit, now, workers: () => workers, watch: { affected: () => 2 }, shares },
+    uses: () => [{ node: "node-b", use: { cacheInUseBytes: 7 } }],
     pools: new PoolTable(write, { now }, signal),
     calendar: new CalendarTable(write, signal),
   }),
@@ -69,6 +70,34 @@ async function seen(url: string, user: keyof typeof keys) {
 const at = (hour: number) => new Date(clock.now + hour * 3_600_000).toISOString();
 const refused = (status: number, code: string, message: RegExp) => ({
   ...{ status, body: { code, message } },
+});
+
+t.test("the nodes of one project's pool keep inputs, and tell how much", async (t) => {
+  const before = audit.drafts.length;
+  t.match(
+    await ask("pool-add", { name: "open", kind: "shared", cacheBytes: 1e9 }),
+    refused(400, "validation_failed", /shared pool is of no project/),
+  );
+  t.match(
+    await ask("pool-add", {
+      ...{ name: "cardio", kind: "managed", project: "p_alice", cacheBytes: 1e9 },
+      nodes: ["node-a", "node-b"],
+    }),
+    { body: { cacheBytes: 1e9, kept: [{ node: "node-b", bytes: 7 }] } },
+  );
+  t.match(await ask("pool-set", { id: "cardio", lends: true }), { body: { cacheBytes: 1e9 } });
+  t.match(await ask("pool-set", { id: "cardio", cacheBytes: 1 }), { status: 400 });
+  t.match(await ask("pool-set", { id: "cardio", cacheBytes: null }), {
+    body: { cacheBytes: null },
+  });
+  t.match(await ask("pool-remove", { id: "cardio" }), { status: 200 });
+  t.strictSame(
+    audit.drafts
+      .slice(before)
+      .filter(({ phase }) => phase === "requested")
+      .map(({ detail }) => (detail as { cache_bytes: number }).cache_bytes),
+    [1e9, 1e9, 0, 0],
+  );
 });
 
 t.test("a pool is made, changed and removed, each on record", async (t) => {

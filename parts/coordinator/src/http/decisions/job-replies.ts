@@ -82,9 +82,10 @@ function common(job: JobView) {
 
 function memberReply(member: JobMemberView): DashboardJobWithWorkers["workers"][number] {
   const { id, role, site, node, workerId, workerIds, model, state, progress, heartbeat } = member;
-  const { exitCode, reason, message } = member;
+  const { exitCode, reason, message, cachedBytes } = member;
   return {
     ...{ id, role, site, node, workerId, workerIds, model, state, exitCode, reason, message },
+    cachedBytes,
     progress: progress === null ? null : { ...progress, at: instant(progress.at) },
     heartbeat: heartbeat === null ? null : { ...heartbeat, at: instant(heartbeat.at) },
   };

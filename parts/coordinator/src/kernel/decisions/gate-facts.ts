@@ -17,6 +17,8 @@ export type NodePool = {
   projectWorkers?: number | null;
   /** Models, or parts of devices, that its workers are to be; it keeps nobody out. @default null, any */
   workerModels?: readonly string[] | null;
+  /** The most that each of its nodes keeps of inputs between members of its project. @default null, nothing */
+  cacheBytes?: number | null;
 };
 /** From when until when the node is for one project alone, or, as in maintenance, for nobody (null). */
 export type Closure = { project: string | null; from: number; until: number };

@@ -48,6 +48,11 @@ const NODE_FIGURES: readonly NodeFigure[] = [
   ["node_disk_bytes", "Size of the node's disk for jobs.", "diskBytes"],
   ["node_disk_used_bytes", "What is used of it.", "diskInUseBytes"],
   [
+    "node_cache_used_bytes",
+    "What of it is inputs that the node keeps for a project.",
+    "cacheInUseBytes",
+  ],
+  [
     "node_network_received_bytes_total",
     "Bytes that the node received by real network devices.",
     "networkReceivedBytes",
