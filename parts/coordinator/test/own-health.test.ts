@@ -21,6 +21,8 @@ const parts = {
   orphanedAccounts: () => [],
   hasApprover: () => true,
   people: () => ({ requested: [], left: [] }),
+  poolStanding: () => ({ unlike: [], unkept: [] }),
+  planRecords: () => "ok",
 } as unknown as OwnHealthParts;
 
 t.test(
