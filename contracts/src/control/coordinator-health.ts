@@ -73,4 +73,6 @@ export type CoordinatorHealth = {
     unlike: { pool: string; node: string; shows: string[] }[];
     unkept: { model: string; shares: string[]; wanted: number; there: number }[];
   };
+  /** Whether plans of the scheduler are recorded, or why not. A release before does not tell. */
+  planRecords?: "ok" | "full" | "failing";
 };

@@ -11,6 +11,7 @@ import { NODE_ROUTES } from "./operator-nodes.ts";
 import { POOL_ROUTES } from "./operator-pools.ts";
 import { PROJECT_ROUTES } from "./operator-projects.ts";
 import type { RouteFields } from "./operator-route.ts";
+import { SCHEDULER_ROUTES } from "./operator-scheduler.ts";
 import { SHARE_ROUTES } from "./operator-shares.ts";
 import { USER_ROUTES } from "./operator-users.ts";
 
@@ -22,6 +23,7 @@ export const OPERATOR_ROUTES = {
   ...SHARE_ROUTES,
   ...POOL_ROUTES,
   ...JOB_ROUTES,
+  ...SCHEDULER_ROUTES,
   ...NODE_ROUTES,
   ...IMAGE_ROUTES,
 } as const;

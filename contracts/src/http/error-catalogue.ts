@@ -395,6 +395,14 @@ export const ERROR_CATALOGUE = {
     status: 409,
     hint: "Write more of the id: the message names those that begin so.",
   },
+  plan_not_recorded: {
+    status: 404,
+    hint: "Name a plan that `appliance scheduler plans` lists: older ones have made room, and plans that decided nothing are not recorded.",
+  },
+  plan_record_damaged: {
+    status: 409,
+    hint: "Ask for a plan of another file; `appliance scheduler plans` names what can't be read.",
+  },
   node_busy: {
     status: 409,
     hint: "Wait until nothing runs there; `appliance node show NODE` shows what does.",

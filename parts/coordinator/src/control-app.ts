@@ -19,6 +19,7 @@ import { operatorPeopleRoutes, type OperatorPeopleDeps } from "./control/routes/
 import { operatorProjectRoutes, type OperatorProjectDeps } from "./control/routes/projects.ts";
 import type { PoolParts } from "./pools/pool-parts.ts";
 import { operatorPoolRoutes } from "./control/routes/pools.ts";
+import { operatorSchedulerRoutes, type OperatorSchedulerDeps } from "./control/routes/scheduler.ts";
 import { operatorShareRoutes, type OperatorShareDeps } from "./control/routes/shares.ts";
 import { operatorUserRoutes, type OperatorUserDeps } from "./control/routes/users.ts";
 
@@ -32,6 +33,7 @@ export type ControlAppDeps = AuditDeps &
   OperatorProjectDeps &
   OperatorUserDeps &
   OperatorShareDeps &
+  OperatorSchedulerDeps &
   PoolParts &
   NodeRoutesDeps &
   ProjectCreationDeps & { logger: FastifyBaseLogger; schemasCompiled?: SchemasCompiled };
@@ -77,6 +79,7 @@ export async function buildControlApp(deps: ControlAppDeps): Promise<FastifyInst
     await own.register(operatorPoolRoutes, deps);
     await own.register(operatorGroupRoutes, deps);
     await own.register(operatorJobRoutes, deps);
+    await own.register(operatorSchedulerRoutes, deps);
     await own.register(operatorNodeRoutes, deps);
     await own.register(operatorImageRoutes, deps);
   });

@@ -292,7 +292,8 @@ async function openParts(
   const control = await buildControlApp({
     ...{ read, commit, gate, record, store, bucketKeys, now, kernel, passwords, logger },
     ...{ users: new UserViews(read, now), nodes, removal: core.removal, upgrades: core.upgrades },
-    ...{ ...pools, shares: core.shares },
+    ...{ ...pools, shares: core.shares, version: manifest.version },
+    ...{ planReplays: core.planReplays, planRecorder: core.planRecorder },
     people: identity,
     approvals: identity?.approvals ?? null,
     keyKind: config.keyKind,

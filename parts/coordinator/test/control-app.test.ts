@@ -1,15 +1,21 @@
-import { chmodSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { ERROR_CATALOGUE } from "@resontech/contracts/error-catalogue";
 import { operatorHttpRequest, PERSON_HEADER } from "@resontech/contracts/operator-route";
 import { OPERATOR_ROUTES, type OperatorVerb } from "@resontech/contracts/operator-routes";
+import type { PlanFacts } from "@resontech/contracts/operator-scheduler";
 import { exchangeOnSocket } from "@resontech/frame/exchange-on-socket";
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import t, { type Test } from "tap";
 import { buildControlApp, type ControlAppDeps } from "../src/control-app.ts";
+import { type Plan, plan, type Snapshot } from "../src/kernel/decisions/placement.ts";
+import { PlanFiles } from "../src/kernel/plan-files.ts";
+import { PlanRecorder } from "../src/kernel/plan-recorder.ts";
+import { PlanReplays } from "../src/kernel/plan-replays.ts";
+import { runFleetHistory } from "./kernel/histories/fleet-history.ts";
 import { PlacementSignal } from "../src/kernel/placement-signal.ts";
 import { ShareTable } from "../src/kernel/share-table.ts";
 import { UserViews } from "../src/control/user-views.ts";
@@ -279,4 +285,54 @@ t.test("a folder that lets others in stops the start", async (t) => {
   chmodSync(join(path, ".."), 0o750);
   const { app } = await openControl(t);
   await t.rejects(listenOnSocket(app, path, "owner"), /0700/);
+});
+
+t.test("recorded plans are listed and made again; what is not there says so", async (t) => {
+  const files = new PlanFiles(join(t.testdir(), "plan-records"));
+  const planRecorder = new PlanRecorder({
+    ...{ files, release: "1.2.3", monotonic: () => 0 },
+    onError: (error) => t.fail(String(error)),
+  });
+  let at = 0;
+  const noted: { snapshot: Snapshot; planned: Plan }[] = [];
+  for (const seed of [1, 2])
+    runFleetHistory(seed, 12, (snapshot) => {
+      const planned = plan(snapshot);
+      noted.push({ snapshot, planned });
+      return planned;
+    });
+  for (const { snapshot, planned } of noted) {
+    planRecorder.note(snapshot, planned, (at += 1_000));
+    await planRecorder.idle();
+  }
+  await planRecorder.close();
+  const planReplays = new PlanReplays(files);
+  const { app } = await openControl(t, { planRecorder, planReplays, version: "1.2.4" });
+  const { status, body } = await ask(app, "plan-list", { limit: 2 });
+  t.equal(status, 200);
+  t.match(body, { recording: "ok", unread: [], plans: [{ release: "1.2.3", missed: 0 }, {}] });
+  const all = (await ask(app, "plan-list", { limit: 1_000 })).body["plans"] as PlanFacts[];
+  const placing = all.find(({ decisions }) => decisions.placements.length > 0)!;
+  const { job, workers } = placing.decisions.placements[0]!;
+  const replay = await ask(app, "plan-replay", { plan: placing.plan, job });
+  t.match(replay, {
+    status: 200,
+    body: { plan: placing, replayedBy: "1.2.4", isSame: true, replayed: null, job: { job } },
+  });
+  t.match((replay.body["job"] as { told: string[] }).told[0], workers.join(", "));
+  const about = (await ask(app, "plan-list", { limit: 1_000, job })).body["plans"] as PlanFacts[];
+  t.ok(about.some((one) => one.plan === placing.plan) && about.length < all.length);
+  t.match(await ask(app, "plan-replay", { plan: 99_999 }), {
+    ...{ status: 404, body: { code: "plan_not_recorded" } },
+  });
+  t.match(await ask(app, "plan-replay", { plan: placing.plan, job: "nobodys" }), {
+    ...{ status: 404, body: { code: "not_found" } },
+  });
+  const [file] = await files.list();
+  const bytes = readFileSync(file!.path);
+  bytes[bytes.length - 3]! ^= 1;
+  writeFileSync(file!.path, bytes);
+  t.match(await ask(app, "plan-replay", { plan: all[0]!.plan }), {
+    ...{ status: 409, body: { code: "plan_record_damaged" } },
+  });
 });

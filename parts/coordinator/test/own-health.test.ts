@@ -22,6 +22,7 @@ const parts = {
   hasApprover: () => true,
   people: () => ({ requested: [], left: [] }),
   poolStanding: () => ({ unlike: [], unkept: [] }),
+  planRecords: () => "ok",
 } as unknown as OwnHealthParts;
 
 t.test(

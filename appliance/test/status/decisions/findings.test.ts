@@ -162,6 +162,7 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
         pools: { unlike: [], unkept: [{ model: "h100", shares: ["x"], wanted: 3, there: 2 }] },
       }),
     ],
+    ["warning plans_unrecorded", inHealth({ planRecords: "full" })],
     ["warning node_disk_low", inHealth({ nodes: [node({ diskFreeBytes: 2 * GIB })] })],
     ["fault node_disk_full", inHealth({ nodes: [node({ diskFreeBytes: GIB, hasDisk: false })] })],
     ["fault disk_full", codes({ disks: [disk({ freeBytes: GIB / 2 })] })],

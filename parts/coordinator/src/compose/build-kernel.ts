@@ -55,6 +55,7 @@ import { SharingSnapshots } from "../kernel/sharing-snapshots.ts";
 import { PlacementSignal } from "../kernel/placement-signal.ts";
 import { Replicas } from "../inference/replicas.ts";
 import { Replacements } from "../kernel/replace-member.ts";
+import type { PlanRecorder } from "../kernel/plan-recorder.ts";
 import { Scheduler } from "../kernel/scheduler.ts";
 import { Kernel } from "../kernel/kernel.ts";
 import { Submissions } from "../kernel/submit.ts";
@@ -91,6 +92,8 @@ export type KernelOptions = {
   doorTrust?: DoorTrust | undefined;
   /** What nodes are given; absent: nothing. */
   release?: string | null | undefined;
+  /** Absent: plans are not recorded. */
+  planRecorder?: PlanRecorder | undefined;
   /** @default HANG_AFTER_MS */
   hangAfterMs?: number | undefined;
 };
@@ -108,6 +111,7 @@ export function buildKernel({
   gateway = null,
   doorTrust = new DoorTrust(null),
   release = null,
+  planRecorder,
 }: KernelOptions) {
   const now = () => clock.now();
   const meta = new Meta(db);
@@ -241,6 +245,7 @@ export function buildKernel({
       ...{ commit, tables, transitions, placements, replacements, isDraining },
       preemptions,
       snapshots,
+      planRecorder,
       onError: (error) => alarms.onError(error, "placement"),
     }),
     liveness: new LivenessMonitor({

@@ -62,7 +62,7 @@ function digestOf(health: CoordinatorHealth, jobs: Record<string, number>): stri
   const { audit } = health;
   const facts = [
     ...[bus, database, storage, brake, plannedStopUntil, hasApprover, endingKeys],
-    ...[nodes, jobs, audit.state, audit.waiting > 0, health.pools],
+    ...[nodes, jobs, audit.state, audit.waiting > 0, health.pools, health.planRecords],
   ];
   return hash("sha256", JSON.stringify(facts));
 }

@@ -76,6 +76,9 @@ import {
 import { SteadyClock } from "../kernel/clock.ts";
 import { ClockSteps, readBootTime } from "../kernel/clock-steps.ts";
 import { followRegistry } from "../kernel/follow-registry.ts";
+import { PlanFiles } from "../kernel/plan-files.ts";
+import { PlanRecorder } from "../kernel/plan-recorder.ts";
+import { PlanReplays } from "../kernel/plan-replays.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { ToldUses } from "../kernel/told-uses.ts";
 import type { Replicas } from "../inference/replicas.ts";
@@ -118,6 +121,8 @@ export type Core = AsyncDisposable & {
   calendar: CalendarTable;
   calendarWatch: Pick<CalendarWatch, "affected">;
   queue: QueueViews;
+  planReplays: PlanReplays;
+  planRecorder: Pick<PlanRecorder, "state">;
   upgrades: Pick<NodeUpgrades, "plan" | "replaceOrders" | "note" | "facts">;
   /** For whoever decides how many replicas a deployment has. */
   replicas: Replicas;
@@ -146,7 +151,14 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   stack.use(new WriteAheadLog(db, commit, (error) => alarms.onError(error, "the write-ahead log")));
   if (options.serveFront !== undefined) stack.use(await options.serveFront(read));
   const health = stack.use(new OwnHealth());
+  const planFiles = PlanFiles.besideDatabase(config.databaseFile);
+  const planRecorder = new PlanRecorder({
+    ...{ files: planFiles, release: options.version, monotonic: () => clock.monotonic() },
+    onError: (error) => alarms.onError(error, "records of plans"),
+  });
+  stack.defer(() => planRecorder.close());
   const parts = buildKernel({
+    planRecorder,
     db,
     commit,
     clock,
@@ -228,6 +240,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
       if (reason === null) parts.tables.meta.next(`undrains:${node}`);
     },
     ...{ removal: parts.removal, shares: parts.shares, queue: parts.queue },
+    ...{ planRecorder, planReplays: new PlanReplays(planFiles) },
     ...{ pools: parts.pools, calendar: parts.calendar, calendarWatch: parts.calendarWatch },
     upgrades: parts.upgrades,
     replicas: parts.replicas,
@@ -245,6 +258,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
         isAuditConnected: () => gate.connected,
         isAuditDraining: () => gate.draining,
         pingStorage: () => options.store.ping(),
+        planRecords: () => planRecorder.state,
         endingKeys: () => endingKeys(db, clock.now()),
         endingAccounts: () => endingAccounts(db, clock.now()),
         hasApprover: () => holdersOf(read, "security-officer").length > 0,

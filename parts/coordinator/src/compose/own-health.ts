@@ -24,6 +24,7 @@ export type OwnHealthParts = Pick<
   orphanedAccounts: () => NonNullable<CoordinatorHealth["orphanedAccounts"]>;
   hasApprover: () => boolean;
   people: () => NonNullable<CoordinatorHealth["people"]>;
+  planRecords: () => NonNullable<CoordinatorHealth["planRecords"]>;
   poolStanding: () => NonNullable<CoordinatorHealth["pools"]>;
 };
 
@@ -69,6 +70,7 @@ export class OwnHealth implements Disposable {
       people: parts.people(),
       nodes: fleetViews.nodeHealth(),
       pools: parts.poolStanding(),
+      planRecords: parts.planRecords(),
     };
   }
 

@@ -52,6 +52,17 @@ function healthFindings(health: CoordinatorHealth): Finding[] {
         "look at part s3 and its disk; submissions and uploads fail until then",
       ),
     );
+  const { planRecords = "ok" } = health;
+  if (planRecords !== "ok")
+    found.push(
+      warning(
+        "plans_unrecorded",
+        `plans of the scheduler are not recorded: the coordinator's disk ${planRecords === "full" ? "is full" : "fails"}; jobs are placed all the same`,
+        planRecords === "full"
+          ? "make space where the database lies; a later plan is recorded again"
+          : "look at the disk, and at the coordinator's log",
+      ),
+    );
   if (audit.state === "away")
     found.push(
       fault(

@@ -17,6 +17,8 @@ import {
   PersonLimitExceeded,
   PersonQueueFull,
   PoolLimitExceeded,
+  PlanNotRecorded,
+  PlanRecordDamaged,
   PoolUnknown,
   ShareLimitExceeded,
   WorkspaceBusy,
@@ -78,6 +80,8 @@ export function asApiError(error: unknown): ApiError | null {
   if (error instanceof IdempotencyConflict)
     return new ApiError("idempotency_conflict", error.message);
   if (error instanceof IdempotencyGone) return new ApiError("idempotency_gone", error.message);
+  if (error instanceof PlanNotRecorded) return new ApiError("plan_not_recorded", error.message);
+  if (error instanceof PlanRecordDamaged) return new ApiError("plan_record_damaged", error.message);
   if (error instanceof PoolUnknown) return new ApiError("pool_unknown", error.message);
   if (error instanceof PoolLimitExceeded) return new ApiError("pool_limit_exceeded", error.message);
   if (error instanceof ShareLimitExceeded)

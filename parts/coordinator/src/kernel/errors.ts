@@ -129,3 +129,26 @@ export class Draining extends Error {
     super("audit records are not being taken; no new work is accepted");
   }
 }
+
+/** No record of this plan lies there: it decided nothing, was left out, or has made room. */
+export class PlanNotRecorded extends Error {
+  override readonly name = "PlanNotRecorded";
+  readonly code = "plan_not_recorded";
+
+  constructor(plan: number) {
+    super(`there is no record of plan ${plan}`);
+  }
+}
+
+/** A record holds other bytes than were written, or was cut. */
+export class PlanRecordDamaged extends Error {
+  override readonly name = "PlanRecordDamaged";
+  readonly code = "plan_record_damaged";
+
+  constructor(plan: number, options?: ErrorOptions) {
+    super(
+      `plan ${plan} can't be made again: its record, or one before it in its file, was cut or holds other bytes than were written`,
+      options,
+    );
+  }
+}

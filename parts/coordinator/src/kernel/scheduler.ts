@@ -4,11 +4,13 @@ import type { GroupCommit } from "../db/group-commit.ts";
 import type { Placements } from "./apply-placement.ts";
 import {
   type Placement,
+  type Plan,
   planInSteps,
   type Preemption,
   type Replacement,
 } from "./decisions/placement.ts";
 import { BindFailed } from "./member-maker.ts";
+import type { PlanRecorder } from "./plan-recorder.ts";
 import type { PlacementSnapshots } from "./placement-snapshots.ts";
 import type { Preemptions } from "./preemptions.ts";
 import type { Replacements } from "./replace-member.ts";
@@ -30,6 +32,8 @@ export type SchedulerParts = {
   replacements: Replacements;
   preemptions: Preemptions;
   snapshots: Pick<PlacementSnapshots, "read">;
+  /** Absent: nothing is recorded. */
+  planRecorder?: Pick<PlanRecorder, "note"> | undefined;
   /** True: start nothing new. */
   isDraining: () => boolean;
   onError: (error: unknown) => void;
@@ -70,11 +74,18 @@ export class Scheduler {
   async cycle(): Promise<void> {
     this.#gateChanges = this.#parts.tables.placementSignal.gateChanges;
     const snapshot = this.#parts.snapshots.read();
+    const readAt = this.#parts.tables.clock.now();
     // Rows were read for some milliseconds: others come before the plan, which looks at the snapshot alone.
     await turn();
-    const { placements, replacements, preemptions, waiting } = await runInSlices(
-      planInSteps(snapshot),
-    );
+    const planned = await runInSlices(planInSteps(snapshot));
+    try {
+      await this.#apply(planned);
+    } finally {
+      this.#parts.planRecorder?.note(snapshot, planned, readAt);
+    }
+  }
+
+  async #apply({ placements, replacements, preemptions, waiting }: Plan): Promise<void> {
     const steps = [
       ...replacements.map((replacement) => () => this.#replace(replacement)),
       ...placements.map((placement) => () => this.#bind(placement)),

@@ -42,7 +42,7 @@ const EARLIER = `(SELECT count(*) FROM attempts AS own JOIN attempts AS earlier 
 const USE_AGE_MS = 60_000;
 
 /** @property leftMs of the time that its job states; null: it states none */
-type HeldGang = RunningGang & { leftMs: number | null };
+type HeldGang = { gang: RunningGang; leftMs: number | null };
 
 const WATCHED = {
   job: { table: "jobs", id: "id", ignored: ["waiting_for", "version"] },
@@ -116,7 +116,7 @@ export class SharingSnapshots {
     const changed = new Set([...this.#changed.take().values()].flat());
     if (this.#held === null) {
       const rows = this.#gangs.all().map((row) => this.#gang(row));
-      this.#held = Map.groupBy(rows, ({ job }) => job);
+      this.#held = Map.groupBy(rows, ({ gang }) => gang.job);
     } else
       for (const job of changed) {
         const rows = this.#gangsOf.all(job).map((row) => this.#gang(row));
@@ -125,7 +125,7 @@ export class SharingSnapshots {
       }
     const now = this.#clock.now();
     return [...this.#held.values()].flatMap((gangs) =>
-      gangs.map(({ leftMs, ...gang }) =>
+      gangs.map(({ gang, leftMs }) =>
         // Its time counts once it runs.
         gang.endsAt === null && leftMs !== null ? { ...gang, endsAt: now + leftMs } : gang,
       ),
@@ -140,7 +140,7 @@ export class SharingSnapshots {
 
   /** All that hold workers still, and were asked to go. */
   leaving(): RunningGang[] {
-    return this.#leaving.all().map((row) => this.#gang(row));
+    return this.#leaving.all().map((row) => this.#gang(row).gang);
   }
 
   /** Those whose payload was told to stop where it is, and that nobody asked to go. */
@@ -171,10 +171,9 @@ export class SharingSnapshots {
       );
     const least = isSeveral ? workload.leastGangs(row) : 1;
     const { time_limit_ms: limit, ran_ms: ran } = row;
-    return {
+    const gang: RunningGang = {
       ...{ job, attempt, project, userId, startedAt },
       endsAt: row.expires_at,
-      leftMs: limit === null ? null : Math.max(0, limit - ran),
       priority: priorityOf(jobClassOf(this.#workloads, row), row.earlier, least),
       staysGuaranteed: row.is_preemptible === 0 || (isSeveral && row.earlier < least),
       ...(isSeveral ? { lentPriority: CLASS_PRIORITIES.scavenger } : {}),
@@ -185,6 +184,7 @@ export class SharingSnapshots {
       // Of several gangs another one made way each time.
       preemptedAt: isSeveral ? [] : (JSON.parse(row.preempted_at ?? "[]") as number[]),
     };
+    return { gang, leftMs: limit === null ? null : Math.max(0, limit - ran) };
   }
 
   #usedAt(now: number): Map<string, Amounts> {

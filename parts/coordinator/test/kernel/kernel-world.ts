@@ -6,6 +6,7 @@ import { GroupCommit } from "../../src/db/group-commit.ts";
 import { type OpenedDatabase, openDatabase, type ReadHandle } from "../../src/db/open-database.ts";
 import type { AcceptedTask } from "../../src/kernel/accepted-task.ts";
 import { buildKernel, type KernelParts } from "../../src/compose/build-kernel.ts";
+import type { PlanRecorder } from "../../src/kernel/plan-recorder.ts";
 import type { Workloads } from "../../src/kernel/workload.ts";
 import type { DoorTrust } from "../../src/nodes/door-trust.ts";
 import { WORKLOADS } from "../../src/workloads/workloads.ts";
@@ -42,6 +43,8 @@ export class KernelWorld implements Disposable {
   readonly #doorTrust: DoorTrust | undefined;
   /** What the appliance gives out to nodes; what is set here counts from the next {@link crash} on. */
   release: string | null = null;
+  /** Records what the scheduler plans; what is set here counts from the next {@link crash} on. */
+  planRecorder: PlanRecorder | undefined;
 
   constructor(workloads: Workloads = WORKLOADS, doorTrust?: DoorTrust) {
     this.#workloads = workloads;
@@ -72,7 +75,7 @@ export class KernelWorld implements Disposable {
       db: this.#database.write,
       commit: new GroupCommit(this.#database.write),
       workloads: this.#workloads,
-      ...{ doorTrust: this.#doorTrust, release: this.release },
+      ...{ doorTrust: this.#doorTrust, release: this.release, planRecorder: this.planRecorder },
       clock: { now: () => this.nowMs, monotonic: () => this.nowMs },
       alarms: {
         onError: (error) => this.errors.push(error),

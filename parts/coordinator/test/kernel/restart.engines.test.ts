@@ -8,9 +8,11 @@ t.test("a restart at any point of a run continues it", async (t) => {
   const fixture = await CoreFixture.start();
   t.teardown(() => fixture.close());
   const agent = await fixture.agent("node-a", 2);
+  let restarted = "";
 
   await t.test("job, fences, epochs and reports are as they were; nothing is spent", async (t) => {
     const { id } = await fixture.submit("restarted");
+    restarted = id;
     await fixture.restart();
     const members = await agent.desiredOf(id, 3);
     const [server] = members as [(typeof members)[0]];
@@ -35,6 +37,18 @@ t.test("a restart at any point of a run continues it", async (t) => {
     for (const member of members) await agent.report(member, CLEAN);
     const done = await fixture.until(id, "SUCCEEDED");
     t.equal(done.attempt, 1);
+  });
+
+  await t.test("the plan that placed the job outlives them, and comes out the same", async (t) => {
+    const id = restarted;
+    const { plans, unread } = await fixture.core.planReplays.list(10, id);
+    t.same(unread, []);
+    const [placing] = plans.at(-1)!.decisions.placements;
+    t.match(placing, { job: id, home: "node-a" });
+    const made = await fixture.core.planReplays.replay(plans.at(-1)!.number, () => id);
+    t.equal(made.isSame, true);
+    t.match(made.job?.told[0], placing!.workers.join(", "));
+    t.equal(fixture.core.planRecorder.state, "ok");
   });
 
   await t.test("an upload that was completed but not recorded is recorded", async (t) => {

@@ -600,7 +600,7 @@ function limitText({ project }: WaitingGang, { id, limit, model }: LimitOver): s
 
 /** So many cost nothing that somebody else would have to wait for. */
 const GANGS_AT_ONCE = 256;
-const RESERVES = "has waited long: the next workers that serve it are reserved for it";
+export const RESERVES = "has waited long: the next workers that serve it are reserved for it";
 
 function explain(
   gang: WaitingGang,

@@ -356,7 +356,9 @@ class FleetHistory {
       for (const victim of victims) {
         const attempt = this.#attempts.find((one) => one.attempt === victim.attempt)!;
         attempt.isLeaving = true;
-        this.#jobs.get(victim.job)!.preemptedAt.push(this.#now);
+        const victimOf = this.#jobs.get(victim.job)!;
+        // Plans that were made before keep what they were made from.
+        victimOf.preemptedAt = [...victimOf.preemptedAt, this.#now];
         // Some commit first, and some are gone at once.
         if (this.#chance(0.6)) this.#leave(attempt, "waits");
       }

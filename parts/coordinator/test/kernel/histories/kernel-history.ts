@@ -4,6 +4,7 @@
  */
 import { seededRandom } from "@resontech/house/seeded-random";
 import { plan } from "../../../src/kernel/decisions/placement.ts";
+import type { PlanRecorder } from "../../../src/kernel/plan-recorder.ts";
 import { ShareLimitExceeded } from "../../../src/kernel/errors.ts";
 import { KernelWorld } from "../kernel-world.ts";
 import { SimAgent } from "../sim-agent.ts";
@@ -28,9 +29,13 @@ export type KernelHistoryCounts = {
   preempted: number;
 };
 
-/** @throws BrokenHistory with what is wrong */
-export async function runKernelHistory(seed: number, events: number): Promise<KernelHistoryCounts> {
-  using history = new KernelHistory(seed);
+/** @param planRecorder notes what the scheduler plans @throws BrokenHistory with what is wrong */
+export async function runKernelHistory(
+  seed: number,
+  events: number,
+  planRecorder?: PlanRecorder,
+): Promise<KernelHistoryCounts> {
+  using history = new KernelHistory(seed, planRecorder);
   await history.begin();
   for (let n = 0; n < events; n += 1) await history.next();
   await history.settle();
@@ -46,9 +51,11 @@ class KernelHistory implements Disposable {
   readonly #jobs: string[] = [];
   #event = "the beginning";
 
-  constructor(seed: number) {
+  constructor(seed: number, planRecorder: PlanRecorder | undefined) {
     this.#seed = seed;
     this.#random = seededRandom(seed);
+    this.#world.planRecorder = planRecorder;
+    if (planRecorder !== undefined) this.#world.crash();
   }
 
   [Symbol.dispose](): void {
