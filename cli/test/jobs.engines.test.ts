@@ -271,6 +271,33 @@ t.test("a job is held until another one has ended, and repeats by a calendar", a
   t.match(await run("schedules", "ls"), { code: 0, out: "", said: /no schedule/ });
 });
 
+t.test("a script becomes several ranks, with the folders that they read", async (t) => {
+  const script = join(dir, "train.py");
+  writeFileSync(script, "import os\nfolder = os.environ['RESONTECH_CHECKPOINT_DIR']\n");
+  mkdirSync(join(dir, "faces"));
+  writeFileSync(join(dir, "faces", "a.csv"), "1,2\n");
+  const submit = (...words: string[]) => run("submit", script, "--gpu-models", "cpu", ...words);
+  const ranks = ["--gpus", "2", "--strategy", "ddp", "--data", join(dir, "faces")];
+  const submitted = await submit(...ranks, "--argument=--epochs=3", "--name", "faces");
+  t.match(submitted, { code: 0, out: /^job-\S+\n$/, said: /submitted faces/ });
+  const id = submitted.out.trim();
+  const { body } = await running.request("GET", `/api/jobs/${id}/parameters`, key);
+  t.match(body, {
+    ...{ kind: "distributed", script: "jobs/faces/scripts/train.py" },
+    ...{ arguments: ["--epochs=3"], gpuModels: ["cpu"] },
+  });
+  t.match(body["inputs"], [{ path: "payload/faces/a.csv" }, { path: "scripts/train.py" }]);
+  await run("jobs", "cancel", id);
+
+  t.match(await submit("--gpus", "2", "--strategy", "zero"), {
+    ...{ code: 2, said: /strategy_unknown/ },
+  });
+  t.match(await submit("--strategy", "ddp"), { code: 2, said: /ranks_of_script/ });
+  t.match(await run("submit", join(dir, "faces"), "--gpus", "2"), {
+    ...{ code: 2, said: /ranks_of_script/ },
+  });
+});
+
 t.test("nodes are an administrator's, workers everybody's", async (t) => {
   const admin = await running.control("add-user", { username: "root" });
   running.giveRoles(admin.userId, ["platform-admin"]);

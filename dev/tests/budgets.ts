@@ -26,6 +26,11 @@ export const EXCEPTIONS: Readonly<Record<string, Exception>> = {
     cpuSeconds: 100,
     reason: "two Keycloaks that trust each other, a directory, and a browser for each way in",
   },
+  "parts/agent/test/distributed.engines.test.ts": {
+    cpuSeconds: 150,
+    reason:
+      "two nodes pull the release's image, and six ranks of torch train in it, one of which is killed",
+  },
   "parts/agent/test/runners-faults.engines.test.ts": {
     cpuSeconds: 160,
     reason: "every kind of fault of a user's training ends a real attempt of NVFlare with torch",

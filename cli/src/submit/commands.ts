@@ -2,6 +2,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { STRATEGIES, type Strategy } from "@resontech/contracts/distributed-spec";
 import type { AskedClass, TaskReply } from "@resontech/contracts/http-tasks";
 import { bodyOfFolder, missingFolders, slugOf } from "@resontech/contracts/ready-folder";
 import type { Command } from "commander";
@@ -16,6 +17,7 @@ import { toldWithUnits } from "../size.ts";
 import { filesIn, keyOf } from "../storage/commands.ts";
 import { putFile } from "../storage/put-file.ts";
 import { runClient } from "./run-client.ts";
+import { strategyOf, submitRanks } from "./submit-ranks.ts";
 
 /** A plan follows each submission within a second. */
 const PLACEMENT_LOOKS = 8;
@@ -31,6 +33,10 @@ type Options = {
   memory?: number;
   minutes?: number;
   devices?: number;
+  gpus?: number;
+  strategy?: Strategy;
+  data: string[];
+  argument: string[];
   cpus?: number;
   hostMemory?: number;
   after: AskedOrder[];
@@ -45,7 +51,7 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
   program
     .command("submit <path>")
     .description(
-      "submit a job: a folder with shards/, scripts/, configs/ and requirements/, or a Python file of the public client",
+      "submit a job: a folder with shards/, scripts/, configs/ and requirements/, a script as several ranks (--gpus), or a Python file of the public client",
     )
     .option("--name <name>", "what the job is called; the folder's name where none is given")
     .option(
@@ -59,6 +65,18 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
       "so many devices, or slots of processors, of one node for each member",
       countOf,
     )
+    .option(
+      "--gpus <n>",
+      "of a script: start it as so many ranks, each on a device of its own, or on a slot of processors",
+      countOf,
+    )
+    .option(
+      "--strategy <strategy>",
+      `how its ranks share the work: ${STRATEGIES.join(", ")}`,
+      strategyOf,
+    )
+    .option("--data <folder>", "a folder that its ranks read; may be repeated", collected, [])
+    .option("--argument <text>", "of the script; may be repeated", collected, [])
     .option("--cpus <n>", "processors of its node for each member", countOf)
     .option("--host-memory <MiB>", "memory of its node for each member", countOf)
     .option("--minutes <n>", "the job ends once it ran so long", countOf)
@@ -76,7 +94,7 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
     .option("--json", "the appliance's answer", false)
     .addHelpText(
       "after",
-      "\nExamples:\n  resontech submit study/ --gpu-models cpu\n  resontech submit study/ --project cardiology\n  resontech submit study/ --gpu-models h100 --devices 4\n  resontech submit study/ --name evaluation --after job-4f21\n  resontech submit study/ --name report --after job-4f21 --after job-77ab:ended\n  resontech submit study/ --class scavenger\n  resontech submit train.py",
+      "\nExamples:\n  resontech submit study/ --gpu-models cpu\n  resontech submit study/ --project cardiology\n  resontech submit study/ --gpu-models h100 --devices 4\n  resontech submit study/ --name evaluation --after job-4f21\n  resontech submit study/ --name report --after job-4f21 --after job-77ab:ended\n  resontech submit study/ --class scavenger\n  resontech submit train.py\n  resontech submit train.py --gpus 2 --strategy ddp --data faces/ --argument=--epochs=3",
     )
     .action(async (path: string, options: Options) => {
       const found = statSync(path, { throwIfNoEntry: false });
@@ -87,6 +105,27 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
           "Name a folder or a Python file.",
         );
       const settings = await settingsInProject(process.env, options.project);
+      if (options.gpus !== undefined && !found.isDirectory()) {
+        const after = await Promise.all(options.after.map((one) => orderedJob(settings, one)));
+        const { name, gpus, strategy, data, argument } = options;
+        const ofEveryKind = {
+          ...said("gpuModels", options.gpuModels?.split(",")),
+          ...said("maxPricePerGpuHourCents", options.maxPrice),
+          ...said("estimatedMemoryMb", options.memory),
+          ...said("timeLimitMinutes", options.minutes),
+          ...said("workersPerMember", options.devices),
+          ...said("cpusPerMember", options.cpus),
+          ...said("hostMemoryMbPerMember", options.hostMemory),
+          ...said("after", after.length === 0 ? undefined : after),
+          ...said("pool", options.pool),
+          ...said("class", options.class),
+          ...said("preemptible", options.preemptible),
+        };
+        const asked = { name, gpus, strategy, data, argument, ofEveryKind };
+        await tell(settings, await submitRanks(settings, path, asked), options.json, say);
+        return;
+      }
+      requireNoRanks(options);
       if (!found.isDirectory()) {
         if (options.after.length > 0)
           throw new UsageError(
@@ -143,12 +182,45 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
       for (const file of filesIn(path))
         await putFile(settings, file, `jobs/${slug}/${keyOf(path, file)}`);
       const job = await sendJson(settings, "POST", "/api/tasks", { body });
-      process.stdout.write(options.json ? `${JSON.stringify(job)}\n` : `${job.id}\n`);
-      for (const warning of job.warnings) say(`warning: ${warning}`);
-      say(`submitted ${name}: resontech jobs watch ${job.id}`);
-      const why = await whyItWaits(settings, job);
-      if (why !== null) say(`it waits: ${why}`);
+      await tell(settings, job, options.json, say);
     });
+}
+
+async function tell(
+  settings: Settings,
+  job: TaskReply,
+  isJson: boolean,
+  say: Shell["say"],
+): Promise<void> {
+  process.stdout.write(isJson ? `${JSON.stringify(job)}\n` : `${job.id}\n`);
+  for (const warning of job.warnings) say(`warning: ${warning}`);
+  say(`submitted ${job.name}: resontech jobs watch ${job.id}`);
+  const why = await whyItWaits(settings, job);
+  if (why !== null) say(`it waits: ${why}`);
+}
+
+/** What is passed over without a word would be missed later. @throws UsageError `ranks_of_script` */
+function requireNoRanks({ gpus, strategy, data, argument }: Options): void {
+  if (gpus !== undefined)
+    throw new UsageError(
+      "ranks_of_script",
+      "--gpus is of a script, and this is a folder",
+      "Name a Python file; of a folder each shard is a site of its own.",
+    );
+  if (strategy !== undefined || data.length > 0 || argument.length > 0)
+    throw new UsageError(
+      "ranks_of_script",
+      "--strategy, --data and --argument are of a script that --gpus starts",
+      "Say --gpus as well.",
+    );
+}
+
+function collected(one: string, before: string[]): string[] {
+  return [...before, one];
+}
+
+function said<K extends string, T>(name: K, value: T | undefined): { [P in K]?: T } {
+  return (value === undefined ? {} : { [name]: value }) as { [P in K]?: T };
 }
 
 /** What the appliance says once it has tried to place the job; null: it is placed, or nobody knows yet. The job stands whatever becomes of the question. */

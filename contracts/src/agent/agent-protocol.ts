@@ -31,9 +31,10 @@ export * from "./worker-trial.ts";
  * 1: the first release. 2: the agent names the versions that it speaks, and passes over fields that it does not know. An agent of 1 is sent what
  * version 1 has, and nothing more. 3: the agent tries its workers, and asks with which image. 4: replicas are put to sleep and woken, and it is told how
  * they stand. 5: it runs programs that know nothing of us (container-spec.ts). 6: it renews its certificate over the bus (node-renewal.ts). 7: a member
- * that is to stop may be asked to commit first (`stopAfter`). 8: a member may hold several workers.
+ * that is to stop may be asked to commit first (`stopAfter`). 8: a member may hold several workers. 9: a member's processes may have a range of ports of
+ * their own, and the runner of distributed trainings is there.
  */
-export const AGENT_PROTOCOL = { min: 1, max: 8 } as const;
+export const AGENT_PROTOCOL = { min: 1, max: 9 } as const;
 
 /** From this version on the coordinator says which image a worker is tried with. */
 export const TRIAL_SINCE = 3;
@@ -51,6 +52,8 @@ export const RENEW_SINCE = 6;
 export const COMMIT_SINCE = 7;
 /** From this version on a member may hold several workers of its node: one container, and each of their devices is claimed and proven free. */
 export const SEVERAL_WORKERS_SINCE = 8;
+/** From this version on a member of a hub's network may be given a range of ports, and ranks of a training find one another by it. */
+export const OWN_PORTS_SINCE = 9;
 
 /** The verbs, each a subject `agent.<node>.<verb>`. */
 export const AGENT_VERBS = [

@@ -79,6 +79,16 @@ export const MemberNetwork = Type.Union([
       name: Id,
       /** In the hub's own container. */
       port: Type.Integer({ minimum: 1, maximum: 65535 }),
+      /** From which its processes are given ports that they don't choose; those of the system where it is left out. */
+      ports: Type.Optional(
+        Type.Object(
+          {
+            from: Type.Integer({ minimum: 1024, maximum: 65535 }),
+            to: Type.Integer({ minimum: 1024, maximum: 65535 }),
+          },
+          closed,
+        ),
+      ),
     },
     closed,
   ),

@@ -32,7 +32,13 @@ const PLACES = new Map<string, ReadonlyMap<string, Place>>([
     ]),
   ],
   ["command", new Map<string, Place>([["payload", { kind: "file", holds: "folders" }]])],
+  ["distributed", new Map<string, Place>([["payload", { kind: "file", holds: "folders" }]])],
 ]);
+
+/** Whether jobs of the kind run one script, which none can do without. */
+export function runsOneScript(jobKind: string): boolean {
+  return jobKind === "command" || jobKind === "distributed";
+}
 
 /** Its path below a job's folder, as a person who uploads one lays it out. */
 export function placeOf({ kind, key, path }: Input): string {
@@ -81,11 +87,11 @@ export function faultOfFiles(
   if (again !== undefined)
     return { code: "file_named_twice", message: `/${again} is changed twice` };
   const removed = new Set(removedFiles);
-  const script = job.kind === "command" ? job.inputs.find(({ kind }) => kind === "script") : null;
+  const script = runsOneScript(job.kind) ? job.inputs.find(({ kind }) => kind === "script") : null;
   if (script != null && removed.has(script.key))
     return {
       code: "file_place_unknown",
-      message: `/${script.key} is the command's script: replace it`,
+      message: `/${script.key} is the ${job.kind}'s script: replace it`,
     };
   const taken = new Set(job.inputs.filter(({ key }) => !removed.has(key)).map(placeOf));
   for (const { path } of addedFiles) {

@@ -1,5 +1,6 @@
 /** `/api/tasks` and `/api/customer/dashboard/*`: training jobs as the public client sends and reads them. */
 import { type Static, Type } from "typebox";
+import { STRATEGIES } from "../agent/distributed-spec.ts";
 import { ImageNeeds } from "../image/image-needs.ts";
 import { IdParam, Instant } from "./http-common.ts";
 import { JOB_CLASSES } from "./http-queue.ts";
@@ -102,48 +103,75 @@ export type SubmitFederationBody = Static<typeof SubmitFederationBody>;
 /** No process can be given a NUL. */
 const ArgumentText = Type.String({ maxLength: 4096, pattern: "^[^\\u0000]*$" });
 
+const ScriptPath = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 1024, description });
+/** What every kind of task that runs a script may say of it. */
+const ofScripts = {
+  arguments: Type.Optional(Type.Array(ArgumentText, { maxItems: 64 })),
+  environment: Type.Optional(
+    Type.Record(Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,63}$" }), ArgumentText, {
+      maxProperties: 64,
+      additionalProperties: false,
+    }),
+  ),
+  inputFolders: Type.Optional(
+    Type.Array(BucketPath, {
+      maxItems: 16,
+      description: "Each arrives as /app/payload/<last part of its path>",
+    }),
+  ),
+  imageProfile: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 64, description: "One of GET /api/images" }),
+  ),
+};
+
 /** One script on one worker, without a way out: data preparation and the like. */
 export const SubmitCommandBody = Type.Object(
   {
     kind: Type.Literal("command"),
     ...ofEveryKind,
-    scriptPath: Type.String({
-      minLength: 1,
-      maxLength: 1024,
-      description: "Bucket key with a leading slash; ends in .py or .sh",
-    }),
-    arguments: Type.Optional(Type.Array(ArgumentText, { maxItems: 64 })),
-    environment: Type.Optional(
-      Type.Record(Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,63}$" }), ArgumentText, {
-        maxProperties: 64,
-        additionalProperties: false,
-      }),
-    ),
-    inputFolders: Type.Optional(
-      Type.Array(BucketPath, {
-        maxItems: 16,
-        description: "Each arrives as /app/payload/<last part of its path>",
-      }),
-    ),
-    imageProfile: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 64, description: "One of GET /api/images" }),
-    ),
+    scriptPath: ScriptPath("Bucket key with a leading slash; ends in .py or .sh"),
+    ...ofScripts,
   },
   closed,
 );
 export type SubmitCommandBody = Static<typeof SubmitCommandBody>;
 
+/** One script as several ranks, which torchrun starts on one node or on several. */
+export const SubmitDistributedBody = Type.Object(
+  {
+    kind: Type.Literal("distributed"),
+    ...ofEveryKind,
+    scriptPath: ScriptPath("Bucket key with a leading slash; ends in .py"),
+    ...ofScripts,
+    workers: Type.Integer({
+      ...{ minimum: 1, maximum: MAX_WORKERS_EACH },
+      description: "So many ranks, each on a worker of its own",
+    }),
+    strategy: Type.Optional(
+      Type.Enum([...STRATEGIES], { description: "How the script shares the work; ddp, if absent" }),
+    ),
+  },
+  closed,
+);
+export type SubmitDistributedBody = Static<typeof SubmitDistributedBody>;
+
 /** By `kind`; what says none is a federation. Only the schema of its kind judges a body, so that errors name its fields. */
-export type SubmitTaskBody = SubmitFederationBody | SubmitCommandBody;
+export type SubmitTaskBody = SubmitFederationBody | SubmitCommandBody | SubmitDistributedBody;
 export const SubmitTaskBody = Type.Unsafe<SubmitTaskBody>({
   type: "object",
   allOf: [
-    { properties: { kind: { type: "string", enum: ["federation", "command"] } } },
+    { properties: { kind: { type: "string", enum: ["federation", "command", "distributed"] } } },
     {
       if: { properties: { kind: { const: "command" } }, required: ["kind"] },
       // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema, of an object that nobody awaits
       then: SubmitCommandBody,
-      else: SubmitFederationBody,
+      else: {
+        if: { properties: { kind: { const: "distributed" } }, required: ["kind"] },
+        // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema, of an object that nobody awaits
+        then: SubmitDistributedBody,
+        else: SubmitFederationBody,
+      },
     },
   ],
 });

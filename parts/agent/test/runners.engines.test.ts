@@ -8,6 +8,15 @@ t.test("the runner's own decisions", async (t) => {
   t.match(output, /Ran \d\d tests/);
 });
 
+t.test(
+  "what members of a distributed training decide, and how they reach one another",
+  async (t) => {
+    const { status, output } = await runUnittest("test_distributed");
+    t.equal(status, 0, "every unit test passes", { output });
+    t.match(output, /Ran [1-9]\d* tests/);
+  },
+);
+
 t.test("what the programs of replicas decide, and a predictor served", async (t) => {
   const suites = [
     "test_engine",

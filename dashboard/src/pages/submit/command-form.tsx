@@ -1,4 +1,4 @@
-import type { SubmitCommandBody } from "@resontech/contracts/http-tasks";
+import type { SubmitCommandBody, SubmitDistributedBody } from "@resontech/contracts/http-tasks";
 import { slugOf } from "@resontech/contracts/ready-folder";
 import { useState } from "react";
 import { useLocation } from "wouter";
@@ -17,6 +17,7 @@ import {
   MakesWayField,
   MinutesField,
   NameField,
+  RanksField,
   WorkersField,
 } from "./job-fields.tsx";
 import { PoolField } from "./pool-field.tsx";
@@ -28,7 +29,7 @@ import { TextEditor } from "./text-editor.tsx";
 import { useSubmission } from "./use-submission.ts";
 import { environmentOf, linesOf } from "./variant-draft.ts";
 
-/** One script in one container. */
+/** One script in one container, or as several ranks. */
 export function CommandForm({
   project,
   onProject,
@@ -44,6 +45,7 @@ export function CommandForm({
   const [given, setGiven] = useState("50");
   const [environment, setEnvironment] = useState("");
   const [models, setModels] = useState("");
+  const [ranks, setRanks] = useState("");
   const [workers, setWorkers] = useState("");
   const [cpus, setCpus] = useState("");
   const [hostMemory, setHostMemory] = useState("");
@@ -52,8 +54,11 @@ export function CommandForm({
   const [jobClass, setClass] = useState<ClassWish>("");
   const [makesWay, setMakesWay] = useState<WayWish>("");
   const root = `jobs/${slugOf(name)}`;
-  const body: SubmitCommandBody = {
-    ...{ kind: "command", name, scriptPath: `/${root}/scripts/${file}` },
+  const body: SubmitCommandBody | SubmitDistributedBody = {
+    ...(ranks === ""
+      ? { kind: "command" as const }
+      : { kind: "distributed" as const, workers: Number(ranks) }),
+    ...{ name, scriptPath: `/${root}/scripts/${file}` },
     ...(given === "" ? {} : { arguments: linesOf(given) }),
     ...(environment.trim() === "" ? {} : { environment: environmentOf(environment) }),
     ...(inputs.length === 0 ? {} : { inputFolders: [`/${root}/inputs`] }),
@@ -84,8 +89,8 @@ export function CommandForm({
       title="The job"
       about={
         <>
-          One script in one container, without a network. Files that it writes to{" "}
-          <code>/app/out</code> are kept.
+          One script, in one container or as several ranks, without a way out. Files that it writes
+          to <code>/app/out</code> are kept.
         </>
       }
       action="Submit"
@@ -125,6 +130,7 @@ export function CommandForm({
         />
       </Field>
       <DeviceField models={models} onChange={setModels} />
+      <RanksField value={ranks} onChange={setRanks} />
       <WorkersField value={workers} onChange={setWorkers} />
       <CpusField value={cpus} onChange={setCpus} />
       <HostMemoryField value={hostMemory} onChange={setHostMemory} />

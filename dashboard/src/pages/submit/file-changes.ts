@@ -1,5 +1,11 @@
 /** What becomes of an earlier job's files in a new one. Pure. */
-import { bodyOfFiles, faultOfFiles, keyOfPlace, placeOf } from "@resontech/contracts/changed-files";
+import {
+  bodyOfFiles,
+  faultOfFiles,
+  keyOfPlace,
+  placeOf,
+  runsOneScript,
+} from "@resontech/contracts/changed-files";
 import type { JobParametersReply } from "@resontech/contracts/http-jobs";
 
 type Input = JobParametersReply["inputs"][number];
@@ -76,7 +82,7 @@ export function placeOfNew(
   { kind, inputs }: Pick<JobParametersReply, "kind" | "inputs">,
   name: string,
 ): string {
-  if (kind === "command") {
+  if (runsOneScript(kind)) {
     const beside = inputs.find((input) => input.kind === "file")?.path.split("/")[1];
     return `payload/${beside ?? "inputs"}/${name}`;
   }

@@ -50,6 +50,18 @@ export function WorkersField(of: Of) {
   );
 }
 
+export function RanksField(of: Of) {
+  return (
+    <NumberField
+      {...of}
+      label="Ranks"
+      hint="Empty: the script runs once. Several are started by torchrun, each on a device of its own."
+      min={1}
+      max={MAX_WORKERS_EACH}
+    />
+  );
+}
+
 export function CpusField(of: Of) {
   return (
     <NumberField

@@ -3,6 +3,7 @@ import { type ChangedFiles, placeOf } from "@resontech/contracts/changed-files";
 import type { JobParametersReply } from "@resontech/contracts/http-jobs";
 import type {
   SubmitCommandBody,
+  SubmitDistributedBody,
   SubmitTaskBody,
   TaskVariantBody,
 } from "@resontech/contracts/http-tasks";
@@ -159,7 +160,7 @@ function uploadInPython(file: string, key: string): string {
 /** @param file its name on somebody's disk @param inputs names of files there, which go into the input folder */
 export function commandInCode(
   file: string,
-  body: SubmitCommandBody,
+  body: SubmitCommandBody | SubmitDistributedBody,
   inputs: readonly string[],
 ): SameInCode {
   const folder = (body.inputFolders?.[0] ?? "").slice(1);

@@ -1,4 +1,4 @@
-import { placeOf } from "@resontech/contracts/changed-files";
+import { placeOf, runsOneScript } from "@resontech/contracts/changed-files";
 import type { JobParametersReply } from "@resontech/contracts/http-jobs";
 import { useState } from "react";
 import { Problem } from "../../api/problem.ts";
@@ -120,7 +120,7 @@ export function VariantFiles({
         const { input } = row;
         const name = placeOf(input);
         const change = changes.of.get(input.key);
-        const isScript = before.kind === "command" && input.kind === "script";
+        const isScript = runsOneScript(before.kind) && input.kind === "script";
         return (
           <div className={styles["actions"]}>
             {input.sizeBytes > MOST_EDITED_BYTES || input.kind === "shard" ? null : (
@@ -252,8 +252,8 @@ function asProblemOfFiles({ code, message }: { code: string; message: string }, 
       ? "Parts of a path have at most 255 bytes, and none is empty, `.` or `..`."
       : code === "file_named_twice"
         ? "Replace the file that is there, or give this one another path."
-        : kind === "command"
-          ? "Files of a command lie below `payload/FOLDER/`."
+        : runsOneScript(kind)
+          ? "Files that a script reads lie below `payload/FOLDER/`."
           : "Files lie below `scripts/`, `configs/` or `requirements/`, a model straight in `model/`, zips straight in `shards/`.";
   return new Problem({ code, message, hint, status: 0, requestId: null });
 }

@@ -1,4 +1,4 @@
-import { bodyOfFiles, placeOf } from "@resontech/contracts/changed-files";
+import { bodyOfFiles, placeOf, runsOneScript } from "@resontech/contracts/changed-files";
 import { slugOf } from "@resontech/contracts/ready-folder";
 import type { JobParametersReply } from "@resontech/contracts/http-jobs";
 import { useQuery } from "@tanstack/react-query";
@@ -135,7 +135,7 @@ function VariantForm({ job, before }: { job: string; before: JobParametersReply 
               value={draft.memory}
               onChange={(memory) => set({ memory })}
             />
-            {before.kind !== "command" ? null : (
+            {!runsOneScript(before.kind) ? null : (
               <>
                 <ArgumentsField
                   value={draft.arguments}

@@ -15,11 +15,14 @@ const BUCKET = "bucket";
 export class TestObjectStore {
   readonly #endpoint: string;
   readonly #ca: Buffer;
+  /** Where the engine keeps each object as a file. */
+  readonly #folder: string;
   readonly #stop: () => Promise<void>;
 
-  private constructor(endpoint: string, ca: Buffer, stop: () => Promise<void>) {
+  private constructor(endpoint: string, ca: Buffer, folder: string, stop: () => Promise<void>) {
     this.#endpoint = endpoint;
     this.#ca = ca;
+    this.#folder = folder;
     this.#stop = stop;
   }
 
@@ -50,7 +53,7 @@ export class TestObjectStore {
       },
       async () => (await exchange(new URL("/healthz", endpoint), "GET", {}, "", ca)).status === 200,
     );
-    const store = new TestObjectStore(endpoint, ca, () => stopEngine(child));
+    const store = new TestObjectStore(endpoint, ca, objects, () => stopEngine(child));
     await store.#send("PUT", "");
     return store;
   }
@@ -64,6 +67,11 @@ export class TestObjectStore {
   async get(key: string): Promise<string | null> {
     const { status, body } = await this.#send("GET", `/${key}`, {}, "", [404]);
     return status === 404 ? null : body;
+  }
+
+  /** Of an object that is there, also where it is no text. */
+  bytes(key: string): Buffer {
+    return readFileSync(join(this.#folder, BUCKET, key));
   }
 
   async presign(

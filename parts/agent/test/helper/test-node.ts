@@ -96,8 +96,12 @@ export class TestNode implements AsyncDisposable {
     address: string,
     namespace: NodePlace | null,
     cpuWorkers: number | null = 2,
+    runnersDir?: string,
   ): Promise<TestNode> {
-    return await TestNode.#make({ site, node, namespace, address, cpuWorkers, ownsSite: false });
+    return await TestNode.#make({
+      ...{ site, node, namespace, address, cpuWorkers, ownsSite: false },
+      ...(runnersDir === undefined ? {} : { runnersDir }),
+    });
   }
 
   static async #make(

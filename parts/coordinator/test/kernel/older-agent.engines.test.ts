@@ -80,9 +80,9 @@ t.test("without a common version the node is not registered, and is told why", a
   const fixture = await CoreFixture.start();
   t.teardown(() => fixture.close());
   const agent = await fixture.agent("node-a", 2);
-  agent.protocol = { min: 9, max: 10 };
+  agent.protocol = { min: 10, max: 11 };
   await t.rejects(agent.register(2), {
     code: "protocol_unsupported",
-    message: /9 to 10, the appliance 1 to 8: upgrade the appliance/,
+    message: /10 to 11, the appliance 1 to 9: upgrade the appliance/,
   });
 });

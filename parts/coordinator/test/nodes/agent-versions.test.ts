@@ -35,7 +35,7 @@ t.test("without a common version nothing changes, and the refusal says what to d
   const over = AGENT_PROTOCOL.max + 1;
   agent.protocol = { min: over, max: over + 1 };
   const refused = new RegExp(
-    `the agent of node-a .release 1. speaks agent protocol ${over} to ${over + 1}, the appliance 1 to 8: upgrade the appliance`,
+    `the agent of node-a .release 1. speaks agent protocol ${over} to ${over + 1}, the appliance 1 to 9: upgrade the appliance`,
   );
   await t.rejects(agent.register(), { code: "protocol_unsupported", message: refused });
   t.same(world.all("SELECT * FROM nodes"), before);

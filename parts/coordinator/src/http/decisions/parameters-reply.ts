@@ -1,5 +1,6 @@
 /** What a job was made of, as pages and shells compare it. Pure. */
 import { createHash } from "node:crypto";
+import { runsOneScript } from "@resontech/contracts/changed-files";
 import type { JobParametersReply } from "@resontech/contracts/http-jobs";
 import type { AcceptedInput } from "../../kernel/accepted-task.ts";
 import type { StoredTask } from "../../kernel/stored-tasks.ts";
@@ -21,7 +22,7 @@ export function parametersReply(
     environment?: Record<string, string>;
   };
   const asked = askBodyOf(task.spec);
-  const [script] = task.kind === "command" ? inputs.filter(({ kind }) => kind === "script") : [];
+  const [script] = runsOneScript(task.kind) ? inputs.filter(({ kind }) => kind === "script") : [];
   return {
     ...{ name: task.name, kind: task.kind, projectId, script: script?.key ?? null },
     ...{ arguments: given, environment, onlyMineWorkers: task.onlyMine },

@@ -1,6 +1,11 @@
 /** A task like an earlier one, as a submission would have said it. Pure. */
+import type { Strategy } from "@resontech/contracts/distributed-spec";
 import { type ChangedFiles, kindOfPlace } from "@resontech/contracts/changed-files";
-import type { SubmitTaskBody, TaskVariantBody } from "@resontech/contracts/http-tasks";
+import type {
+  SubmitCommandBody,
+  SubmitTaskBody,
+  TaskVariantBody,
+} from "@resontech/contracts/http-tasks";
 import type { AcceptedInput } from "../../kernel/accepted-task.ts";
 import type { StoredTask } from "../../kernel/stored-tasks.ts";
 import type { ObjectVersion } from "../../storage/object-store.ts";
@@ -63,7 +68,13 @@ export function bodyOfVariant(task: StoredTask, root: string, changes: Changes):
     ...said("class", changed(changes.class, task.jobClass ?? undefined)),
     ...said("preemptible", changed(changes.preemptible, task.isPreemptible ?? undefined)),
   };
-  if (task.kind === "command") return commandBody(task, root, changes, common);
+  if (task.kind === "command")
+    return { kind: "command", ...common, ...scriptFields(task, root, changes) };
+  if (task.kind === "distributed") {
+    const { ranks, strategy } = task.spec as { ranks: number; strategy: Strategy };
+    const script = scriptFields(task, root, changes);
+    return { kind: "distributed", ...common, ...script, workers: ranks, strategy };
+  }
   return {
     ...common,
     shardsDirPath: `/${root}/shards`,
@@ -108,12 +119,15 @@ function said<K extends string, T>(name: K, value: T | undefined): { [P in K]?: 
   return (value === undefined ? {} : { [name]: value }) as { [P in K]?: T };
 }
 
-function commandBody(
+/** Of a task that runs a script. */
+function scriptFields(
   { inputs, spec, images }: StoredTask,
   root: string,
   changes: Changes,
-  common: { name: string },
-): SubmitTaskBody {
+): Pick<
+  SubmitCommandBody,
+  "scriptPath" | "arguments" | "environment" | "inputFolders" | "imageProfile"
+> {
   const before = spec as { arguments: string[]; environment: Record<string, string> };
   const profiles = [...new Set(images.map(({ profile }) => profile))];
   const targets = (kind: string) =>
@@ -121,8 +135,6 @@ function commandBody(
   // `payload/<folder>/<path>`
   const folders = new Set(targets("file").map((target) => target.split("/").slice(0, 2).join("/")));
   return {
-    kind: "command",
-    ...common,
     scriptPath: `/${root}/${targets("script")[0] ?? ""}`,
     arguments: changes.arguments ?? before.arguments,
     environment: changes.environment ?? before.environment,

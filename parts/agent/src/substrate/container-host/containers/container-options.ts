@@ -99,6 +99,7 @@ export function containerOptions(work: Work, parts: ContainerParts): ContainerCr
       ShmSize: Math.floor(resources.memoryBytes / 2),
       NanoCpus: resources.cpuMillis * 1_000_000,
       PidsLimit: resources.pids,
+      ...ownPorts(payload.network),
       // Podman lays a writable one over a read-only root.
       Tmpfs: { "/run": "ro,size=4k" },
       RestartPolicy: { Name: "no" },
@@ -112,6 +113,13 @@ export function containerOptions(work: Work, parts: ContainerParts): ContainerCr
         : {}),
     },
   };
+}
+
+/** Of its own network namespace: the host's stays as it is. */
+function ownPorts(network: Work["payload"]["network"]): { Sysctls?: Record<string, string> } {
+  if (network.shape !== "hub" || network.ports === undefined) return {};
+  const { from, to } = network.ports;
+  return { Sysctls: { "net.ipv4.ip_local_port_range": `${from} ${to}` } };
 }
 
 function binds(mounts: Mounts): string[] {

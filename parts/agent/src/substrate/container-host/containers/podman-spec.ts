@@ -28,7 +28,7 @@ export function podmanSpec(
   const { NetworkingConfig, HostConfig = {}, name: _name, ...unknown } = others;
   const { NetworkMode, ReadonlyRootfs, CapDrop, SecurityOpt, ...host } = HostConfig;
   const { Memory, MemorySwap, ShmSize, NanoCpus = 0, PidsLimit, ...files } = host;
-  const { Tmpfs = {}, RestartPolicy, LogConfig, Binds, ...left } = files;
+  const { Tmpfs = {}, RestartPolicy, LogConfig, Binds, Sysctls, ...left } = files;
   refuse(
     Object.entries({ ...unknown, ...left }).flatMap(([key, value]) =>
       value === undefined ? [] : key,
@@ -63,6 +63,7 @@ export function podmanSpec(
       pids: { limit: PidsLimit },
     },
     shm_size: ShmSize,
+    ...(Sysctls === undefined ? {} : { sysctl: Sysctls }),
     mounts: [
       ...(Binds ?? []).map(bindMount),
       ...Object.entries(TMPFS_OF_PODMAN).map(tmpfsMount),

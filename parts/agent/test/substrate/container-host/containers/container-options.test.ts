@@ -79,3 +79,17 @@ t.test("Docker is asked for as many open files as this host can give", async (t)
   ]);
   t.notOk(host({ engine: "podman" })?.Ulimits, "Podman has them from its configuration");
 });
+
+t.test("a member that has ports of its own is given them in its own namespace alone", (t) => {
+  const network = {
+    ...({ shape: "hub", index: 1, name: "hub", port: 8003 } as const),
+    ports: { from: 20_520, to: 21_023 },
+  };
+  const { HostConfig } = containerOptions(
+    { ...work, payload: { ...work.payload, network } },
+    { ...parts },
+  );
+  t.match(HostConfig, { Sysctls: { "net.ipv4.ip_local_port_range": "20520 21023" } });
+  t.notOk(host({})?.Sysctls, "those of the system else");
+  t.end();
+});
