@@ -870,11 +870,12 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
   "upgrade-chain": {
     folder: "lives",
     shows:
-      "three releases one after another, back and forth, beneath a federated job, a chat endpoint under streams and an open page",
-    goal: "job FINISHED, endpoint answers the same, rollback < 60 s, disk ≤ 1.05 × new bytes, no-op < 5 s, nobody is refused without a word",
+      "three releases one after another, back and forth, beneath a federated job, jobs that wait, a chat endpoint under streams and an open page",
+    goal: "jobs FINISHED, those that waited in their order, endpoint answers the same, rollback < 60 s, disk ≤ 1.05 × new bytes, no-op < 5 s, nobody is refused without a word",
     figures: [
       ["switches", "switches"],
       ["job.state", "job"],
+      ["waited", "jobs that waited"],
       ["nothing_s", "s for a no-op"],
     ],
     minutes: 14,

@@ -1,6 +1,7 @@
 /**
  * One appliance through its releases: N−1, an earlier commit, then this tree as N, a test release with one more migration as N+1, back to N, and N+1
- * again. A federated job, a chat endpoint under streams, an open page, a person's key and pair and a second factor live through every switch.
+ * again. A federated job, jobs that wait behind it, a chat endpoint under streams, an open page, a person's key and pair and a second factor live through
+ * every switch.
  *
  *     npm run prove -- upgrade-chain
  *
@@ -25,11 +26,13 @@ import type { ProofContext, ProofResult } from "../proof.ts";
 import { isUntouched, LastingJob } from "./life/lasting-job.ts";
 import { liveAndUninstall } from "./life/live-and-uninstall.ts";
 import { TestReleases } from "./life/test-releases.ts";
+import { type WaitedJob, WaitingJobs } from "./upgrade/waiting-jobs.ts";
 
 /** The last one before duties bound the person behind each credential: its first administrator has a key and a pair. */
 const BEFORE = "b8f982c2";
 const ROUNDS = 300;
-const CPU_WORKERS = 4;
+/** Two sites and the chat endpoint: for a further job there is no room. */
+const CPU_WORKERS = 3;
 const STREAMS = 2;
 const STREAM_TOKENS = 40;
 const PAGE_MS = 60_000;
@@ -50,7 +53,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   const { lived: figures, left } = await liveAndUninstall(installed, () =>
     live(installed, bundles, progress),
   );
-  const { switches, job, page, audit, nothing_s: nothing } = figures;
+  const { switches, job, waited, page, audit, nothing_s: nothing } = figures;
   return {
     ok:
       isUntouched({ ...job, status: job.state }, "FINISHED") &&
@@ -63,6 +66,9 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
           administrator.key === "role_conflict" &&
           administrator.pair === "InvalidAccessKeyId",
       ) &&
+      switches.every(({ waiting }) => waiting.every((state) => state === "QUEUED")) &&
+      waited.every((one) => isUntouched(one, "FINISHED")) &&
+      isInOrder(waited) &&
       switches.every(({ strange }) => strange === 0) &&
       switches.every(({ kind, seconds }) => kind !== "rollback" || seconds < MAX_ROLLBACK_S) &&
       switches.every(({ disk_ratio: ratio }) => ratio === null || ratio <= MAX_DISK_RATIO) &&
@@ -110,6 +116,9 @@ async function live(installed: ProofAppliance, bundles: Bundles, progress: (line
   const digits = await Workstation.open(users, installed.folder("digits"));
   await digits.python(["/example/make_shards.py", "--out", "/work"]);
   const job = await LastingJob.train(users, digits, { rounds: ROUNDS }, progress);
+  await job.untilRunning();
+  using waiting = await WaitingJobs.begin(users, installed.folder("waiting"));
+  for (const name of ["first", "second"]) await waiting.submit(name);
   const browser = await launchApplianceBrowser(appliance);
   stack.defer(() => browser.close());
   const person = await SignedInPerson.signIn(browser, appliance, "of-before");
@@ -137,6 +146,8 @@ async function live(installed: ProofAppliance, bundles: Bundles, progress: (line
     const seconds = (Date.now() - from) / 1_000;
     const diskRatio = disk === null ? null : await disk.end();
     const answers = await chat.saysAgain(said, ANSWERS_MS);
+    // A release that knows of it is there now.
+    if (!waiting.names.includes("third")) await waiting.submit("third", { after: "first" });
     const [seen, seenStore] = [await doors.end(), await store.end()];
     const { task } = await job.reply();
     const round = task.detail.rounds.current ?? ROUNDS;
@@ -160,6 +171,7 @@ async function live(installed: ProofAppliance, bundles: Bundles, progress: (line
         pair: await listsByPair(appliance),
       },
       status: task.status,
+      waiting: await waiting.states(),
     });
     progress(`  ${JSON.stringify(switches.at(-1))}`);
   }
@@ -170,6 +182,7 @@ async function live(installed: ProofAppliance, bundles: Bundles, progress: (line
   const nothing = (Date.now() - from) / 1_000;
   progress("the job to its end");
   const ended = await job.untilEnded(JOB_MS);
+  const waited = await waiting.untilEnded(JOB_MS);
   await person.page.getByText("It finished, and its results are stored.").waitFor();
   await chat.remove(deployed);
   const report = await auditReport(
@@ -181,6 +194,7 @@ async function live(installed: ProofAppliance, bundles: Bundles, progress: (line
   return {
     switches,
     job: { state: ended.status, attempt: ended.detail.attempt, rounds: ROUNDS },
+    waited,
     streams: {
       whole: streams.whole,
       ended_in_band: inBand.filter((text) => text.includes('"error"')).length,
@@ -192,6 +206,13 @@ async function live(installed: ProofAppliance, bundles: Bundles, progress: (line
     audit: verdictsOf(report),
     starts_compared: report.binaries.compared,
   };
+}
+
+/** By when they started: as they were submitted, and the one that follows another after its end. */
+function isInOrder(waited: readonly WaitedJob[]): boolean {
+  const [first, second, third] = waited;
+  if (first === undefined || second === undefined || third === undefined) return false;
+  return first.startedAt <= second.startedAt && first.endedAt <= third.startedAt;
 }
 
 /** How the store answers a listing by the user's own pair: `ok`, or its code. */

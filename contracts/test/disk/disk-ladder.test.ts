@@ -37,7 +37,8 @@ t.test("Prometheus asks for the same steps", async (t) => {
 });
 
 t.test("the steps of a node stand one above the other", async (t) => {
-  const { lowBytes, workBytes, enoughBytes, heldBytes, fullBytes } = NODE_LADDER;
+  const { keptBytes, lowBytes, workBytes, enoughBytes, heldBytes, fullBytes } = NODE_LADDER;
+  t.ok(keptBytes > lowBytes, "what is kept goes before anybody is warned");
   t.ok(lowBytes > workBytes && workBytes > enoughBytes);
   t.ok(enoughBytes > heldBytes + fullBytes, "what is taken back leaves more than what gives it up");
 });
@@ -49,6 +50,7 @@ t.test("the operator reads the same steps", async (t) => {
     `less than ${DISK_LADDER.full.bytes / GIB} GiB or ${share(DISK_LADDER.full.share)} is left`,
     `a node has less than ${NODE_LADDER.lowBytes / GIB} GiB for jobs`,
     `a node has less than ${NODE_LADDER.workBytes / GIB} GiB`,
+    `with less than ${NODE_LADDER.keptBytes / GIB} GiB free, inputs that it`,
     `the agent holds ${NODE_LADDER.heldBytes / 1024 ** 2} MiB back`,
   ])
     t.match(DISKS, words, words);

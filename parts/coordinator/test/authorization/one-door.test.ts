@@ -230,8 +230,12 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "the job's own wish for nodes of its owner",
     texts: ["node?.ownerId !== gang.userId"],
   },
-  "kernel/desired-set.ts": { why: "members of a node", texts: [BY_NODE] },
+  "kernel/desired-set.ts": {
+    why: "members of a node, and whether it keeps inputs for their project; an agent gives a guest nothing of it",
+    texts: [BY_NODE, "cache?.project === job.project_id"],
+  },
   "kernel/fleet-views.ts": { why: "workers of a node", texts: [BY_NODE, BY_NODE] },
+  "kernel/input-caches.ts": { why: "the pool of a node", texts: [BY_NODE] },
   "kernel/job-bridges.ts": {
     why: "which members share a node with their server",
     texts: ["node_id !== home", "member.node_id === home", "home === member.node_id"],
