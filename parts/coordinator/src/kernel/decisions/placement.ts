@@ -36,7 +36,7 @@ import {
 import { RESERVED_AFTER_MS, reserveFor } from "./reservation.ts";
 import { SleepingGangs } from "./sleeping-gangs.ts";
 import { type Amounts, amountsOf, type LimitOver, type Share, ShareLedger } from "./shares.ts";
-import { findWithinLimits } from "./within-limits.ts";
+import { findWithinLimits, type FoundWithin } from "./within-limits.ts";
 import { workerCount } from "./worker-count.ts";
 import { inOrderOfArrival, ShareTurns } from "./turns.ts";
 
@@ -177,8 +177,10 @@ class Cycle {
   /** They make way in this plan. */
   readonly #gone = new Set<RunningGang>();
   readonly #kept: ReadonlyMap<string, PlacementWorker[]>;
-  /** By job, what its project holds already for a gang that workers are kept for. */
-  readonly #promised = new Map<string, Amounts>();
+  /** What its project holds already for a gang that workers are kept for. */
+  readonly #promised = new Map<WaitingGang, Amounts>();
+  /** They had what was promised to them, or something else, before their turn. */
+  readonly #redeemed = new Set<WaitingGang>();
 
   constructor(
     fleet: PlacementFleet,
@@ -220,14 +222,14 @@ class Cycle {
     this.#fleet.promise(gang, coming);
     this.#ledger.hold(gang.project, amounts);
     this.#persons.hold(gang, coming.length);
-    this.#promised.set(gang.job, amounts);
+    this.#promised.set(gang, amounts);
   }
 
   #release(gang: WaitingGang): void {
     this.#fleet.release(gang);
-    const promised = this.#promised.get(gang.job);
+    const promised = this.#promised.get(gang);
     if (promised === undefined) return;
-    this.#promised.delete(gang.job);
+    this.#promised.delete(gang);
     this.#ledger.release(gang.project, promised);
     this.#persons.release(
       gang,
@@ -252,9 +254,37 @@ class Cycle {
     return this.#over.has(this.#classOf(gang)) && !this.#kept.has(gang.job);
   }
 
+  /**
+   * Gives each gang what was promised to it, or what else is free for it. What a promise makes its project hold is sure then: before, a gang that starts
+   * elsewhere would make borrowers of others.
+   * @returns whether something was promised to anybody
+   */
+  #redeem(): boolean {
+    const promised = [...this.#promised.keys()];
+    for (const gang of promised) {
+      this.#release(gang);
+      if (this.#persons.limitOver(gang, gang.size) !== null) continue;
+      const { chosen, amounts, over, isUnsure } = this.#findWithinLimits(gang);
+      if (chosen !== null && over === null && !isUnsure) this.#place(gang, chosen, amounts);
+      else if (this.#isComing(gang)) this.#why.set(gang, TAKEN_BACK);
+      else continue;
+      this.#redeemed.add(gang);
+    }
+    return promised.length > 0;
+  }
+
+  #findWithinLimits(gang: WaitingGang): FoundWithin {
+    const hasKept = this.#kept.has(gang.job);
+    return findWithinLimits(gang, {
+      ...{ fleet: this.#fleet, ledger: this.#ledger },
+      find: (one) => this.#find(one, hasKept),
+      demandOf: (one) => this.#demandOf(one),
+    });
+  }
+
   /** Places the gang, or has others make way for it, or notes why it waits. */
   serve(gang: WaitingGang): void {
-    if (this.#isOver(gang)) return;
+    if (this.#isOver(gang) || this.#redeemed.has(gang)) return;
     this.#release(gang);
     const person = this.#persons.limitOver(gang, gang.size);
     if (person !== null) {
@@ -262,21 +292,17 @@ class Cycle {
       this.#why.set(gang, `its person may have at most ${workerCount(person.limit)} in ${where}`);
       return;
     }
-    const hasKept = this.#kept.has(gang.job);
-    const { able, asked, chosen, amounts, over, isUnsure } = findWithinLimits(gang, {
-      ...{ fleet: this.#fleet, ledger: this.#ledger },
-      find: (one) => this.#find(one, hasKept),
-      demandOf: (one) => this.#demandOf(one),
-    });
+    const { able, asked, chosen, amounts, over, isUnsure } = this.#findWithinLimits(gang);
     if (over === null && isUnsure)
       this.#close(gang, "makes way for nobody, so it waits for what its project is guaranteed");
     else if (chosen !== null && over === null) this.#place(gang, chosen, amounts);
     else if (
       this.#isComing(gang) ||
-      (over === null && (this.#takeOwnNodes(able, asked) || this.#takeAsleep(able, asked))) ||
-      this.#reclaim(able, asked, amounts, over !== null)
+      (over === null && (this.#takeOwnNodes(able, asked) || this.#takeAsleep(able, asked)))
     )
-      this.#why.set(gang, "workers are taken back for it; who has them makes way");
+      this.#why.set(gang, TAKEN_BACK);
+    else if (this.#redeem()) this.serve(gang);
+    else if (this.#reclaim(able, asked, amounts, over !== null)) this.#why.set(gang, TAKEN_BACK);
     else if (over !== null) this.#close(gang, limitText(gang, over));
     else if (this.#reserve(able, asked)) this.#why.set(gang, RESERVES);
     else {
@@ -389,11 +415,9 @@ class Cycle {
     const found = this.#fleet.choose(gang, [...eligible, ...coming]);
     if (found === null) return false;
     // All are free, and others of its project have to be gone before it may hold them.
-    const isOverForNow =
-      coming.length === 0 &&
-      this.#ledger.limitOver(gang.project, amountsOf(found.workers)) !== null &&
-      this.#ledger.limitOverOnceGone(gang.project, amountsOf(found.workers)) === null;
-    if (coming.length === 0 && !isOverForNow) return false;
+    const amounts = amountsOf(found.workers);
+    if (this.#ledger.limitOverOnceGone(gang.project, amounts) !== null) return false;
+    if (coming.length === 0 && this.#ledger.limitOver(gang.project, amounts) === null) return false;
     this.#fleet.withhold(
       kept.map(({ id }) => id),
       gang.project,
@@ -441,22 +465,20 @@ class Cycle {
    * @param within the gang with those models alone that its project may hold
    * @param isOverLimit its project may hold no more of any: those of its own alone make room for it
    */
-  #reclaim(
-    gang: WaitingGang,
-    within: WaitingGang,
-    amounts: Amounts,
-    isOverLimit: boolean,
-  ): boolean {
+  #reclaim(gang: WaitingGang, within: WaitingGang, demand: Amounts, isOverLimit: boolean): boolean {
     if (this.#sharing === undefined || !this.#ledger.isSet || gang.isFurther) return false;
-    if (this.#holders.hasBelow(gang) && this.#takeFromLower(gang, amounts)) return true;
+    if (this.#holders.hasBelow(gang) && this.#takeFromLower(gang, demand)) return true;
     if (isOverLimit || !this.#holders.isLentBeside(gang.project, this.#ledger)) return false;
     // One by one: of the models that serve it, others may have been lent one that its project is not guaranteed.
     const models = gang.selection.kind === "auto" ? this.#fleet.modelsFor(within) : [];
-    if (models.length <= 1)
-      return (
-        this.#isGuaranteed(gang, this.#demandOf(within)) && this.#takeFromBorrowers(gang, within)
-      );
     const { size } = gang;
+    if (models.length <= 1) {
+      // What it was counted with may serve it no more, as in a pool that is full by now.
+      const [only] = models;
+      const amounts =
+        only === undefined ? this.#demandOf(within) : this.#amountOf(only, within.size);
+      return this.#isGuaranteed(gang, amounts) && this.#takeFromBorrowers(gang, within);
+    }
     return models.some(
       (model) =>
         this.#isGuaranteed(gang, this.#amountOf(model, size)) &&
@@ -600,6 +622,7 @@ function limitText({ project }: WaitingGang, { id, limit, model }: LimitOver): s
 
 /** So many cost nothing that somebody else would have to wait for. */
 const GANGS_AT_ONCE = 256;
+const TAKEN_BACK = "workers are taken back for it; who has them makes way";
 export const RESERVES = "has waited long: the next workers that serve it are reserved for it";
 
 function explain(

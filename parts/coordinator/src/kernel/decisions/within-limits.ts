@@ -12,7 +12,7 @@ import { type Amounts, amountsOf, type LimitOver, type ShareLedger } from "./sha
  * @property over a limit that it would pass with each of its models
  * @property isUnsure it makes way for nobody, and none of its models is guaranteed; where nobody is guaranteed anything nobody makes way either
  */
-type FoundWithin = {
+export type FoundWithin = {
   able: WaitingGang;
   asked: WaitingGang;
   chosen: Chosen | null;

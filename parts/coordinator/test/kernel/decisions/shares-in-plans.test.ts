@@ -6,6 +6,7 @@ import type {
   RunningGang,
   WaitingGang,
 } from "../../../src/kernel/decisions/placement-facts.ts";
+import type { NodePool } from "../../../src/kernel/decisions/gate-facts.ts";
 import { plan, type Sharing, type Snapshot } from "../../../src/kernel/decisions/placement.ts";
 import { CLASS_PRIORITIES } from "../../../src/kernel/decisions/priorities.ts";
 import type { Share } from "../../../src/kernel/decisions/shares.ts";
@@ -174,6 +175,62 @@ t.test("what is taken back counts as held before anybody has a turn", async (t) 
   const running = [runs("j2", "p", ["a2"]), runs("j3", "other", ["a3"], { isPreemptible: false })];
   const gangs = [gang("j0", "sure"), gang("j1", "p")];
   t.same(gone(planOf(kept, gangs, { shares, running })), [["j0", "guarantee", "j2", "a2"]]);
+});
+
+t.test(
+  "what was taken back for a job that starts elsewhere makes no other of its project a borrower",
+  async (t) => {
+    const workers = [
+      { ...worker("a1"), keptFor: "j1", isFree: false },
+      worker("a2"),
+      worker("b1", "l4"),
+    ];
+    const shares = [share("p", { cpu: 1 }), share("sure", { cpu: 1 })];
+    const failed = gang("j0", "sure", { avoidNodes: ["b"] });
+    const found = planOf(workers, [failed, gang("j1", "p")], {
+      ...{ shares, running: [runs("j2", "p", ["a2"])] },
+    });
+    t.match(found.placements, [{ job: "j1", workers: ["b1"] }]);
+    t.same(gone(found), []);
+  },
+);
+
+t.test(
+  "what was taken back for a job that its project's limit keeps out is not on its way",
+  async (t) => {
+    const kept = (id: string, job: string, isFree: boolean) => ({
+      ...{ ...worker(id), keptFor: job, isFree },
+    });
+    const workers = [
+      ...[worker("a1"), kept("a2", "j7", true), kept("a3", "j7", false), kept("a4", "j9", false)],
+    ];
+    const shares = [share("p", { cpu: 3 }, { cpu: 3 }), share("sure", { cpu: 3 })];
+    const gangs = [gang("j7", "p", { size: 2 }), gang("j9", "p", { priority: 100 })];
+    const found = planOf(workers, [...gangs, gang("j12", "sure")], {
+      ...{ shares, running: [runs("j8", "p", ["a1"], { priority: 100 })] },
+    });
+    t.match(
+      found.waiting.find(({ job }) => job === "j9"),
+      { why: /may hold at most 3 workers/ },
+    );
+    t.same(gone(found), []);
+  },
+);
+
+t.test("who is guaranteed one model takes no other back once its pool is full", async (t) => {
+  const pool: NodePool = {
+    ...{ id: "few", name: "few", kind: "shared", project: null, lends: false, mostRunMs: null },
+    ...{ classes: null, projectWorkers: 1 },
+  };
+  const nodes = [node("a", { gate: { pool, closures: [], key: "few", at: NOW } }), node("b")];
+  const found = planOf(
+    [worker("a1"), worker("a2"), worker("b1", "l4")],
+    [gang("j1", "p"), gang("j2", "p")],
+    { shares: [share("p", { cpu: 2 })], running: [runs("j9", "lent", ["b1"])] },
+    nodes,
+  );
+  t.match(found.placements, [{ job: "j1", workers: [/^a/] }]);
+  t.same(gone(found), []);
 });
 
 t.test("nobody waits for a kept worker that no longer serves", async (t) => {
