@@ -23,6 +23,7 @@ import { showEntry } from "./audit/show.ts";
 import { CliError, UsageError } from "./cli-error.ts";
 import { onClosedPipe } from "./closed-pipe.ts";
 import { addApprovalCommands } from "./approvals.ts";
+import { addArrayCommands } from "./arrays/commands.ts";
 import { addCompletionCommands } from "./completion/commands.ts";
 import { addInferCommands } from "./infer/commands.ts";
 import { addJobCommands } from "./jobs/commands.ts";
@@ -68,6 +69,7 @@ const table = (head: string[], rows: string[][]): void => {
 addSubmitCommand(program, { say, countOf });
 addJobCommands(program, { say, table, countOf });
 addQueueCommand(program, { say, table });
+addArrayCommands(program, { say, table });
 addScheduleCommands(program, { say, table });
 addInferCommands(program, { say, table, countOf });
 addModelCommands(program, { say, table });

@@ -317,3 +317,47 @@ t.test("what can't be done says why, with the API's own code", async (t) => {
   t.match(await run("jobs", "logs", "job-none"), { code: 1, said: /not_found: .*/ });
   t.match(await run("jobs", "ls", "--limit", "many"), { code: 2 });
 });
+
+t.test(
+  "a script becomes an array of jobs, which is shown and cancelled from a shell",
+  async (t) => {
+    const script = join(dir, "fit.py");
+    writeFileSync(script, "print('fits')\n");
+    const grid = ["--grid", "lr=0.1,0.01", "--grid", "depth=2,4"];
+    const made = await run("submit", script, ...grid, "--array", "%2", "--gpu-models", "cpu");
+    t.match(made, { code: 0, said: /submitted 4 jobs of fit: resontech arrays show a_/ });
+    const id = made.out.trim();
+    const shown = await run("arrays", "show", id);
+    t.match(shown, { code: 0, said: /^fit: 4 wait$/m });
+    t.match(
+      shown.out,
+      /^POINT +lr +depth +STATE +JOB\n0 +0\.1 +2 .*\n1 +0\.1 +4 .*\n2 +0\.01 +2 +waiting/,
+    );
+    t.match(await run("arrays", "ls"), { code: 0, out: new RegExp(`${id} +fit +4 +4 wait +ada`) });
+    const { body } = await running.request("GET", `/api/arrays/${id}`, key);
+    const points = body["points"] as { job: { id: string; name: string; outputPath: string } }[];
+    t.match(points[3], { job: { name: "fit 3", outputPath: "/jobs/fit-3", state: "HELD" } });
+    const { body: parameters } = await running.request(
+      ...(["GET", `/api/jobs/${points[3]!.job.id}/parameters`, key] as const),
+    );
+    t.match(parameters, {
+      arguments: ["--lr=0.01", "--depth=4"],
+      environment: { RESONTECH_ARRAY_INDEX: "3", RESONTECH_ARRAY_COUNT: "4" },
+    });
+
+    const stranger = await running.control("add-user", { username: "eve" });
+    const asked = await running.request("GET", `/api/arrays/${id}`, stranger.platformKey);
+    t.equal(asked.status, 404, "it is nobody else's");
+    const theirs = await running.request("GET", "/api/arrays", stranger.platformKey);
+    t.same(theirs.body, { arrays: [] });
+    const stopped = await running.request(
+      ...(["POST", `/api/arrays/${id}/cancel`, stranger.platformKey] as const),
+    );
+    t.equal(stopped.status, 404);
+
+    t.match(await run("arrays", "cancel", id), { code: 0, said: /4 jobs were asked to stop/ });
+    t.match(await run("arrays", "show", id), { code: 0, said: /^fit: 4 did not succeed$/m });
+    t.match(await run("submit", script, "--array", "9-3"), { code: 1, said: /3 before 9/ });
+    t.match(await run("submit", script, "--array", "all"), { code: 2, said: /array_unreadable/ });
+  },
+);

@@ -2,6 +2,7 @@
 import type { Page } from "playwright-core";
 import t from "tap";
 import type { ApplianceRole } from "@resontech/coordinator/roles";
+import { upload } from "@resontech/coordinator/testing/workspace";
 import { accessibilityFaults } from "@resontech/house/accessibility";
 import { pageOverflow } from "@resontech/house/page-overflow";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
@@ -162,4 +163,33 @@ t.test("the page is for every hand, screen and theme", async (t) => {
   await page.route("**/api/shares", (route) => route.abort());
   await page.reload();
   await page.getByRole("alert").getByText("the appliance did not answer").first().waitFor();
+});
+
+t.test("an array shows what came of each of its jobs, and is cancelled by keyboard", async (t) => {
+  const page = await pageOf(ada.userId, "/arrays");
+  await page.getByText("No array").waitFor();
+  await upload(running.s3, ada.bucketAlias, "fit", { "scripts/fit.py": "print('fits')\n" });
+  const { status, body } = await running.request("POST", "/api/arrays", ada.platformKey, {
+    task: { kind: "command", name: "fit", scriptPath: "/jobs/fit/scripts/fit.py" },
+    grid: [
+      { name: "lr", values: ["0.1", "0.01"] },
+      { name: "depth", values: ["9", "10"] },
+    ],
+    atOnce: 3,
+  });
+  t.equal(status, 201, JSON.stringify(body));
+  await page.reload();
+  await page.getByRole("row", { name: /fit\s+4\s+4 wait\s+3/ }).waitFor();
+  await page.getByRole("link", { name: "fit" }).click();
+  const jobs = page.getByRole("table", { name: "Jobs of fit" });
+  await jobs.getByRole("row", { name: /3\s+0\.01\s+10\s+waiting/ }).waitFor();
+  await jobs.getByRole("columnheader", { name: "depth" }).getByRole("button").press("Enter");
+  const depths = await jobs.getByRole("row").allInnerTexts();
+  t.match(depths[1], /\t9\t/, "as numbers: 9 comes before 10");
+  await shotsOf(page)("array");
+  t.same(await accessibilityFaults(page), []);
+  await page.getByRole("button", { name: "Cancel the array" }).press("Enter");
+  await page.getByRole("button", { name: "Cancel them" }).press("Enter");
+  await page.getByText("4 did not finish.", { exact: false }).waitFor();
+  t.equal(await page.getByRole("button", { name: "Cancel the array" }).count(), 0);
 });

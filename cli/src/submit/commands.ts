@@ -17,7 +17,9 @@ import { toldWithUnits } from "../size.ts";
 import { filesIn, keyOf } from "../storage/commands.ts";
 import { putFile } from "../storage/put-file.ts";
 import { runClient } from "./run-client.ts";
-import { strategyOf, submitRanks } from "./submit-ranks.ts";
+import { readArray, withParameter } from "./read-points.ts";
+import { ranksBody, strategyOf, submitRanks } from "./submit-ranks.ts";
+import { uploadScript } from "./upload-script.ts";
 
 /** A plan follows each submission within a second. */
 const PLACEMENT_LOOKS = 8;
@@ -37,6 +39,8 @@ type Options = {
   strategy?: Strategy;
   data: string[];
   argument: string[];
+  array?: ReturnType<typeof readArray>;
+  grid: ReturnType<typeof withParameter>;
   cpus?: number;
   hostMemory?: number;
   after: AskedOrder[];
@@ -77,6 +81,17 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
     )
     .option("--data <folder>", "a folder that its ranks read; may be repeated", collected, [])
     .option("--argument <text>", "of the script; may be repeated", collected, [])
+    .option(
+      "--array <indexes>",
+      "of a script: a job for each index, as 0-99; at most eight at once with 0-99%8",
+      readArray,
+    )
+    .option(
+      "--grid <name=values>",
+      "of a script: a job for each value, as lr=0.1,0.01; may be repeated, for each combination",
+      withParameter,
+      [],
+    )
     .option("--cpus <n>", "processors of its node for each member", countOf)
     .option("--host-memory <MiB>", "memory of its node for each member", countOf)
     .option("--minutes <n>", "the job ends once it ran so long", countOf)
@@ -94,7 +109,7 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
     .option("--json", "the appliance's answer", false)
     .addHelpText(
       "after",
-      "\nExamples:\n  resontech submit study/ --gpu-models cpu\n  resontech submit study/ --project cardiology\n  resontech submit study/ --gpu-models h100 --devices 4\n  resontech submit study/ --name evaluation --after job-4f21\n  resontech submit study/ --name report --after job-4f21 --after job-77ab:ended\n  resontech submit study/ --class scavenger\n  resontech submit train.py\n  resontech submit train.py --gpus 2 --strategy ddp --data faces/ --argument=--epochs=3",
+      "\nExamples:\n  resontech submit study/ --gpu-models cpu\n  resontech submit study/ --project cardiology\n  resontech submit study/ --gpu-models h100 --devices 4\n  resontech submit study/ --name evaluation --after job-4f21\n  resontech submit study/ --name report --after job-4f21 --after job-77ab:ended\n  resontech submit study/ --class scavenger\n  resontech submit train.py\n  resontech submit train.py --gpus 2 --strategy ddp --data faces/ --argument=--epochs=3\n  resontech submit fit.py --array 0-99%8\n  resontech submit fit.py --grid lr=0.1,0.01 --grid depth=2,4 --array %4",
     )
     .action(async (path: string, options: Options) => {
       const found = statSync(path, { throwIfNoEntry: false });
@@ -105,22 +120,13 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
           "Name a folder or a Python file.",
         );
       const settings = await settingsInProject(process.env, options.project);
+      if (isArray(options) && !found.isDirectory()) {
+        await submitPoints(settings, path, options, say);
+        return;
+      }
       if (options.gpus !== undefined && !found.isDirectory()) {
-        const after = await Promise.all(options.after.map((one) => orderedJob(settings, one)));
         const { name, gpus, strategy, data, argument } = options;
-        const ofEveryKind = {
-          ...said("gpuModels", options.gpuModels?.split(",")),
-          ...said("maxPricePerGpuHourCents", options.maxPrice),
-          ...said("estimatedMemoryMb", options.memory),
-          ...said("timeLimitMinutes", options.minutes),
-          ...said("workersPerMember", options.devices),
-          ...said("cpusPerMember", options.cpus),
-          ...said("hostMemoryMbPerMember", options.hostMemory),
-          ...said("after", after.length === 0 ? undefined : after),
-          ...said("pool", options.pool),
-          ...said("class", options.class),
-          ...said("preemptible", options.preemptible),
-        };
+        const ofEveryKind = await saidOfEveryKind(settings, options);
         const asked = { name, gpus, strategy, data, argument, ofEveryKind };
         await tell(settings, await submitRanks(settings, path, asked), options.json, say);
         return;
@@ -199,8 +205,68 @@ async function tell(
   if (why !== null) say(`it waits: ${why}`);
 }
 
+/** One script as an array of jobs, each on a worker, or as several ranks with `--gpus`. @throws CliError */
+async function submitPoints(
+  settings: Settings,
+  script: string,
+  options: Options,
+  say: Shell["say"],
+): Promise<void> {
+  const { name, gpus, strategy, data, argument, array = {}, grid } = options;
+  if (grid.length > 0 && array.indexes !== undefined)
+    throw new UsageError(
+      "array_of_grid",
+      "a grid has its own points",
+      "Leave the indexes of --array out; with a grid --array %8 says how many run at once.",
+    );
+  if (grid.length === 0 && array.indexes === undefined)
+    throw new UsageError("array_unreadable", "the array has no indexes", "Write --array 0-99%8.");
+  const ofEveryKind = await saidOfEveryKind(settings, options);
+  const task =
+    gpus === undefined
+      ? ({
+          kind: "command",
+          ...(await uploadScript(settings, script, { named: name, data })),
+          ...ofEveryKind,
+          ...(argument.length === 0 ? {} : { arguments: argument }),
+        } as const)
+      : await ranksBody(settings, script, { name, gpus, strategy, data, argument, ofEveryKind });
+  const body = { task, ...array, ...(grid.length === 0 ? {} : { grid }) };
+  const made = await sendJson(settings, "POST", "/api/arrays", { body });
+  process.stdout.write(options.json ? `${JSON.stringify(made)}\n` : `${made.id}\n`);
+  say(`submitted ${made.points.length} jobs of ${made.name}: resontech arrays show ${made.id}`);
+}
+
+function isArray({ array, grid }: Options): boolean {
+  return array !== undefined || grid.length > 0;
+}
+
+async function saidOfEveryKind(settings: Settings, options: Options) {
+  const after = await Promise.all(options.after.map((one) => orderedJob(settings, one)));
+  return {
+    ...said("gpuModels", options.gpuModels?.split(",")),
+    ...said("maxPricePerGpuHourCents", options.maxPrice),
+    ...said("estimatedMemoryMb", options.memory),
+    ...said("timeLimitMinutes", options.minutes),
+    ...said("workersPerMember", options.devices),
+    ...said("cpusPerMember", options.cpus),
+    ...said("hostMemoryMbPerMember", options.hostMemory),
+    ...said("after", after.length === 0 ? undefined : after),
+    ...said("pool", options.pool),
+    ...said("class", options.class),
+    ...said("preemptible", options.preemptible),
+  };
+}
+
 /** What is passed over without a word would be missed later. @throws UsageError `ranks_of_script` */
-function requireNoRanks({ gpus, strategy, data, argument }: Options): void {
+function requireNoRanks(options: Options): void {
+  const { gpus, strategy, data, argument } = options;
+  if (isArray(options))
+    throw new UsageError(
+      "array_of_script",
+      "--array and --grid are of a script, and this is a folder",
+      "Name a Python file or a shell script.",
+    );
   if (gpus !== undefined)
     throw new UsageError(
       "ranks_of_script",

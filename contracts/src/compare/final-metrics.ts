@@ -12,7 +12,7 @@ export function finalMetrics(jobs: readonly Series[]): MetricRow[] {
   const names = [...new Set(jobs.flatMap((series) => series.map(({ name }) => name)))].sort();
   return names.map((name) => {
     const values = jobs.map((series) => lastMean(series.filter((one) => one.name === name)));
-    const best = bestOf(name, values);
+    const best = bestMetric(name, values);
     return { name, values, isBest: values.map((value) => value !== null && value === best) };
   });
 }
@@ -26,7 +26,7 @@ function lastMean(series: Series): number | null {
 }
 
 /** Null where nobody knows which way is better, where one job alone has a value, and where all have the same. */
-function bestOf(name: string, values: readonly (number | null)[]): number | null {
+export function bestMetric(name: string, values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null).filter(Number.isFinite);
   if (new Set(known).size < 2) return null;
   if (LESS_IS_BETTER.test(name)) return Math.min(...known);

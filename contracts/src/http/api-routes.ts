@@ -6,6 +6,7 @@ import type { Static } from "typebox";
 import type * as access from "./http-access.ts";
 import type * as appliance from "./http-appliance.ts";
 import type * as approvals from "./http-approvals.ts";
+import type * as arrays from "./http-arrays.ts";
 import type * as audit from "./http-audit.ts";
 import type * as hostHistory from "./http-host-history.ts";
 import type * as identity from "./http-identity.ts";
@@ -35,6 +36,8 @@ export type ApiRoutes = {
     "/api/appliance/runbooks/{name}": { asked: { params: { name: string } }; answer: hostHistory.RunbookReply };
     "/api/approvals": { asked: NoFields; answer: Array<approvals.ApprovalReply> };
     "/api/approvals/{id}": { asked: { params: { id: string } }; answer: approvals.ApprovalReply };
+    "/api/arrays": { asked: { query?: Static<typeof queue.QueueQuery> }; answer: arrays.ArrayListReply };
+    "/api/arrays/{id}": { asked: { params: { id: string } }; answer: arrays.ArrayReply };
     "/api/audit/events": { asked: { query?: Filled<audit.AuditEventsQuery, "order" | "limit"> }; answer: audit.AuditEventsReply };
     "/api/audit/events/{index}": { asked: { params: { index: number | string }; query?: Static<typeof audit.AuditEventQuery> }; answer: audit.AuditEventReply };
     "/api/audit/proofs": { asked: { query?: Filled<audit.AuditProofsQuery, "order" | "limit"> }; answer: audit.AuditProofsReply };
@@ -112,6 +115,8 @@ export type ApiRoutes = {
     "/api/approvals/{id}/deny": { asked: { params: { id: string }; body: Static<typeof approvals.AnswerBody> }; answer: approvals.ApprovalReply };
     "/api/approvals/{id}/sign": { asked: { params: { id: string }; body: Static<typeof approvals.SignBody> }; answer: approvals.SignReply };
     "/api/approvals/{id}/withdraw": { asked: { params: { id: string } }; answer: approvals.ApprovalReply };
+    "/api/arrays": { asked: { body: arrays.ArrayBody }; answer: arrays.ArrayReply };
+    "/api/arrays/{id}/cancel": { asked: { params: { id: string } }; answer: Static<typeof arrays.ArrayCancelReply> };
     "/api/calendar": { asked: { body: pools.CalendarBody }; answer: pools.CalendarEntryReply };
     "/api/hub/models": { asked: { body: models.AddModelBody }; answer: models.ModelReply };
     "/api/inference/jobs": { asked: { body: inference.DeployBody }; answer: inference.DeployedReply };

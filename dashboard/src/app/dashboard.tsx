@@ -19,7 +19,13 @@ import { ProfilePage } from "../pages/profile/profile-page.tsx";
 import { StoragePage } from "../pages/storage/storage-page.tsx";
 import { useSession } from "../api/session.ts";
 import { ErrorBoundary } from "./error-boundary.tsx";
-import { LoadedCompare, LoadedQueue, LoadedSubmit } from "./loaded-pages.ts";
+import {
+  LoadedArray,
+  LoadedArrays,
+  LoadedCompare,
+  LoadedQueue,
+  LoadedSubmit,
+} from "./loaded-pages.ts";
 import { NoSuchPage } from "./no-such-page.tsx";
 import { Shell } from "./shell.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
@@ -39,6 +45,8 @@ export function Dashboard() {
                 <Route path="/jobs/:id/:tab?">
                   {({ id, tab }) => <JobPage key={id} id={id} tab={tab ?? "rounds"} />}
                 </Route>
+                <Route path="/arrays" component={LoadedArrays} />
+                <Route path="/arrays/:id">{({ id }) => <LoadedArray key={id} id={id} />}</Route>
                 <Route path="/compare" component={LoadedCompare} />
                 <Route path="/inference" component={DeploymentsPage} />
                 <Route path="/inference/models" component={HubPage} />

@@ -1,6 +1,12 @@
 /** Pages that few open on a day: they come when they are opened, or when somebody is about to. */
 import { loadedComponent } from "../ui/loaded-component.tsx";
 
+export const LoadedArrays = loadedComponent(
+  async () => (await import("../pages/arrays/arrays-page.tsx")).ArraysPage,
+);
+export const LoadedArray = loadedComponent(
+  async () => (await import("../pages/arrays/array-page.tsx")).ArrayPage,
+);
 export const LoadedCompare = loadedComponent(
   async () => (await import("../pages/compare/compare-page.tsx")).ComparePage,
 );

@@ -58,6 +58,7 @@ import { poolRoutes } from "./http/routes/pools.ts";
 import type { PoolParts } from "./pools/pool-parts.ts";
 import { shareRoutes, type ShareRoutesDeps } from "./http/routes/shares.ts";
 import { queueRoutes, type QueueRoutesDeps } from "./http/routes/queue.ts";
+import { arrayRoutes, type ArrayRoutesDeps } from "./http/routes/arrays.ts";
 import { scheduleRoutes, type ScheduleRoutesDeps } from "./http/routes/schedules.ts";
 import { useRoutes, type UseRoutesDeps } from "./http/routes/use.ts";
 import { uploadRoutes, type UploadRoutesDeps } from "./http/routes/uploads.ts";
@@ -80,6 +81,7 @@ export type AppDeps = AuditDeps &
   DashboardRoutesDeps &
   JobRoutesDeps &
   QueueRoutesDeps &
+  ArrayRoutesDeps &
   ScheduleRoutesDeps &
   ShareRoutesDeps &
   PoolParts &
@@ -185,6 +187,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(dashboardRoutes, deps);
   await app.register(jobRoutes, deps);
   await app.register(queueRoutes, deps);
+  await app.register(arrayRoutes, deps);
   await app.register(scheduleRoutes, deps);
   await app.register(shareRoutes, deps);
   await app.register(poolRoutes, deps);

@@ -55,6 +55,9 @@ export const JOB_EVENTS = {
         after: Type.Optional(Count),
         /** The schedule whose run it is. */
         schedule: Type.Optional(PlainId),
+        /** The array whose job it is, and its index there. */
+        array: Type.Optional(PlainId),
+        array_index: Type.Optional(Count),
         /** The pool of nodes that it named, by id or name. */
         pool: Type.Optional(PlainId),
         /** Class that was asked for; absent: that of its kind. */

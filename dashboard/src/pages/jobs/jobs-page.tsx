@@ -95,11 +95,14 @@ export function JobsPage() {
       <PageHead
         title="Jobs"
         actions={
-          isNew.length === 0 ? null : (
-            <Button onPress={refresh}>
-              {isNew.length === 1 ? "1 new job" : `${isNew.length} new jobs`}
-            </Button>
-          )
+          <>
+            {isNew.length === 0 ? null : (
+              <Button onPress={refresh}>
+                {isNew.length === 1 ? "1 new job" : `${isNew.length} new jobs`}
+              </Button>
+            )}
+            <LinkButton href="/arrays">Arrays</LinkButton>
+          </>
         }
       />
       <JobFilters totals={jobs.data?.pages[0]?.totals ?? {}} projects={projects} />

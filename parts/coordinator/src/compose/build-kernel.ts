@@ -27,6 +27,7 @@ import { CurveTable } from "../kernel/curve-table.ts";
 import { DeviceUses } from "../kernel/device-uses.ts";
 import { ToldUses } from "../kernel/told-uses.ts";
 import { DesiredSets } from "../kernel/desired-set.ts";
+import { ArrayTable } from "../kernel/array-table.ts";
 import { EndFollower } from "../kernel/end-follower.ts";
 import { FleetViews } from "../kernel/fleet-views.ts";
 import { HangWatch } from "../kernel/hang-watch.ts";
@@ -138,6 +139,7 @@ export function buildKernel({
     meta,
     jobs,
     order: new OrderTable(db),
+    arrays: new ArrayTable(db),
     members,
     outputs,
     checkpoints,

@@ -43,6 +43,7 @@ import { classes } from "./migrations/0041-classes.ts";
 import { nodeOutages } from "./migrations/0042-node-outages.ts";
 import { poolRules } from "./migrations/0043-pool-rules.ts";
 import { inputCache } from "./migrations/0044-input-cache.ts";
+import { arrays } from "./migrations/0045-arrays.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -75,4 +76,5 @@ export const MIGRATIONS: readonly Migration[] = [
   nodeOutages,
   poolRules,
   inputCache,
+  arrays,
 ];

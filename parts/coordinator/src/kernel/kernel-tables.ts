@@ -1,4 +1,5 @@
 import type { Meta } from "../db/meta.ts";
+import type { ArrayTable } from "./array-table.ts";
 import type { Changes } from "./changes.ts";
 import type { CheckpointTable } from "./checkpoint-table.ts";
 import type { Clock } from "./clock.ts";
@@ -23,6 +24,7 @@ export type KernelTables = {
   meta: Meta;
   jobs: JobTable;
   order: OrderTable;
+  arrays: ArrayTable;
   members: MemberTable;
   outputs: OutputTable;
   checkpoints: CheckpointTable;

@@ -2,6 +2,7 @@ import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { RowFilter } from "../db/row-filter.ts";
 import type { GateProof } from "../audit-ports.ts";
+import type { AcceptedArray } from "./accepted-array.ts";
 import type { AcceptedTask } from "./accepted-task.ts";
 import { Draining } from "./errors.ts";
 import type { FleetModel, FleetStatus, WorkersStats } from "./fleet-view.ts";
@@ -40,6 +41,25 @@ export class Kernel {
     const { commit, submissions, jobViews, isDraining } = this.#parts;
     if (isDraining()) throw new Draining();
     return await commit.run(() => jobViews.job(submissions.insert(task))!);
+  }
+
+  /**
+   * Makes all jobs of the array, or none.
+   * @returns the id of the array: an earlier one when the idempotency key of its first job names it
+   * @throws as `submit` does
+   */
+  async submitArray(array: AcceptedArray): Promise<string> {
+    const { commit, submissions, tables, isDraining } = this.#parts;
+    if (isDraining()) throw new Draining();
+    return await commit.run(() => {
+      const [first = ""] = submissions.insertArray(array);
+      return tables.arrays.arrayOf(first) ?? array.id;
+    });
+  }
+
+  /** Id of the job's array; null where it is in none. */
+  arrayOf(jobId: string): string | null {
+    return this.#parts.tables.arrays.arrayOf(jobId);
   }
 
   /** Told before anything is read or asked; a submission looks again. @throws PersonQueueFull */

@@ -18,13 +18,15 @@ export class OrderTable {
       `SELECT after_job AS job, coalesce(jobs.name, '') AS name, until AS "when", ended_as AS endedAs
        FROM job_order LEFT JOIN jobs ON jobs.id = after_job WHERE job_id = ? ORDER BY jobs.sequence, after_job`,
     );
-    this.#settle = db
-      .prepare<[{ jobId: string; endedAs: string; most: number }], string>(
-        `UPDATE job_order SET ended_as = @endedAs WHERE after_job = @jobId AND ended_as IS NULL AND job_id IN (
-           SELECT job_id FROM job_order WHERE after_job = @jobId AND ended_as IS NULL ORDER BY job_id LIMIT @most)
-         RETURNING job_id`,
-      )
-      .pluck();
+    this.#settle = db.prepare<
+      [{ jobId: string; endedAs: string; most: number }],
+      { job: string; sequence: number | null }
+    >(
+      `UPDATE job_order SET ended_as = @endedAs WHERE after_job = @jobId AND ended_as IS NULL AND job_id IN (
+         SELECT job_id FROM job_order JOIN jobs ON jobs.id = job_id WHERE after_job = @jobId AND ended_as IS NULL
+         ORDER BY jobs.sequence LIMIT @most)
+       RETURNING job_id AS job, (SELECT sequence FROM jobs WHERE id = job_id) AS sequence`,
+    );
     this.#open = db.prepare<[], { job: string; state: JobState | null }>(
       `SELECT DISTINCT after_job AS job, jobs.state FROM job_order LEFT JOIN jobs ON jobs.id = after_job
        WHERE ended_as IS NULL`,
@@ -41,9 +43,12 @@ export class OrderTable {
     return this.#of.all(jobId);
   }
 
-  /** Inside a transaction. @returns the jobs that waited for it, no more than so many of them */
+  /** Inside a transaction. @returns the jobs that waited for it, no more than so many of them, the oldest first */
   settle(jobId: string, endedAs: JobState | "gone", most: number): string[] {
-    return this.#settle.all({ jobId, endedAs, most });
+    return this.#settle
+      .all({ jobId, endedAs, most })
+      .toSorted((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0))
+      .map(({ job }) => job);
   }
 
   /** Jobs that are waited for, each with its state; null where its row is gone. */

@@ -1,8 +1,10 @@
 import { isTerminal } from "@resontech/contracts/job-states";
 import type { WriteHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
+import type { AcceptedArray, ArrayPlace } from "./accepted-array.ts";
 import type { AcceptedTask } from "./accepted-task.ts";
 import { type AwaitedJob, judgeOrder, mergeOrder } from "./decisions/job-order.ts";
+import { waitsForArray } from "./decisions/waits-for-array.ts";
 import {
   AwaitedJobMissing,
   DependencyFailed,
@@ -21,6 +23,8 @@ import type { Prospects } from "./prospects.ts";
 import { neverStarts } from "./warning-table.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
+
+type PlaceInArray = Pick<AcceptedArray, "id" | "atOnce"> & { place: ArrayPlace };
 
 /** Makes jobs of accepted tasks. */
 export class Submissions {
@@ -63,7 +67,41 @@ export class Submissions {
    * @throws WorkspaceBusy, IdempotencyConflict, IdempotencyGone, AwaitedJobMissing, DependencyFailed, PoolUnknown, PoolLimitExceeded, ShareLimitExceeded, PersonLimitExceeded, PersonQueueFull
    */
   insert(task: AcceptedTask): string {
-    const { clock, meta, records, jobs, order, warnings } = this.#tables;
+    return this.#insert(task, null);
+  }
+
+  /**
+   * Inside a transaction: all jobs of the array, or none.
+   * @returns their ids in order; those of an earlier array when the idempotency key of its first job names it
+   * @throws as `insert` does
+   */
+  insertArray(array: AcceptedArray): string[] {
+    const { arrays, clock } = this.#tables;
+    const { id, atOnce, jobs } = array;
+    const earlier = this.#earlierArray(array);
+    if (earlier !== null) return earlier;
+    arrays.add(array, clock.now());
+    return jobs.map(({ place, task }) => this.#insert(task, { id, atOnce, place }));
+  }
+
+  /** Jobs of the array that the same key made; the operations of this one end with them. */
+  #earlierArray({ jobs }: AcceptedArray): string[] | null {
+    const { arrays, records } = this.#tables;
+    const { idempotency, projectId } = jobs[0]!.task;
+    if (idempotency === null) return null;
+    const first = this.find(projectId, idempotency.key, idempotency.bodySha256);
+    if (first === null) return null;
+    const ids = arrays.jobsBeside(first);
+    for (const [at, { task }] of jobs.entries())
+      records.outcome(
+        ...(["job.submit", task.audit, { kind: "job", id: ids[at] ?? first }] as const),
+        { phase: "completed", code: "ok" },
+      );
+    return ids;
+  }
+
+  #insert(task: AcceptedTask, array: PlaceInArray | null): string {
+    const { arrays, clock, meta, records, jobs, order, warnings } = this.#tables;
     const id = newId("job");
     const object = { kind: "job", id } as const;
     const known =
@@ -91,6 +129,8 @@ export class Submissions {
     this.#insertJob(id, meta.next("job-sequence"), { ...task, pool }, now);
     this.#insertInputs(id, task);
     order.add(id, awaited);
+    const limit = array === null || arrays.hasRoom(array) ? null : array.atOnce;
+    if (array !== null) arrays.addPoint(array.id, array.place, id);
     if (task.idempotency !== null)
       this.#prepared.run(
         "INSERT INTO idempotency (project_id, key, body_sha256, job_id, created_at) VALUES (?, ?, ?, ?, ?)",
@@ -113,9 +153,11 @@ export class Submissions {
       ...{ generation: null, counter: null, at: now },
     });
     records.job({ id, audit_op: task.audit.op, user_id: task.userId }, null, "ACCEPTED");
-    if (verdict.kind === "waits") {
+    const held =
+      verdict.kind === "waits" ? verdict.why : limit === null ? null : waitsForArray(limit);
+    if (held !== null) {
       this.#transitions.moveJob(id, "hold");
-      jobs.note(id, { waiting_for: verdict.why });
+      jobs.note(id, { waiting_for: held });
     } else this.#transitions.moveJob(id, "enqueue");
     this.#requirePoolRoom(jobs.get(id)!);
     const why = this.#prospects.judge(jobs.get(id)!);

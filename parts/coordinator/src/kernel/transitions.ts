@@ -25,6 +25,7 @@ import {
   type MemberMachineEvent,
   stepMember,
 } from "./decisions/member-machine.ts";
+import { waitsForArray } from "./decisions/waits-for-array.ts";
 import { type ReasonWords, reasonWords } from "./decisions/reasons.ts";
 import { capacityBytes, type MemberResources } from "./decisions/resources.ts";
 import { evaluateRetry } from "./decisions/retry.ts";
@@ -163,10 +164,13 @@ export class Transitions {
     return true;
   }
 
-  /** Jobs that an older release ended, or whose rows went, while others waited for them. Inside a transaction. */
+  /** Jobs that an older release ended, or whose rows went, while others waited for them, or for room in their array. Inside a transaction. */
   followMissedEnds(): void {
+    const { arrays, order } = this.#tables;
+    for (const held of arrays.held())
+      for (const job of arrays.nextBeside(held)) this.#heedOrder(job);
     this.followEnds(
-      this.#tables.order
+      order
         .awaited()
         .filter(({ state }) => state === null || isTerminal(state))
         .map(({ job }) => job),
@@ -205,12 +209,14 @@ export class Transitions {
     const { jobs, order } = this.#tables;
     const followers = order.settle(ended, jobs.get(ended)?.state ?? "gone", most);
     for (const follower of followers) this.#heedOrder(follower);
-    return followers.length;
+    const next = this.#tables.arrays.nextBeside(ended);
+    for (const job of next) this.#heedOrder(job);
+    return followers.length + next.length;
   }
 
-  /** What waits for other jobs is queued, goes on waiting, or ends with the one that failed. */
+  /** What waits for other jobs, or for room in its array, is queued, goes on waiting, or ends with the one that failed. */
   #heedOrder(jobId: string): void {
-    const { changes, jobs, meta, order } = this.#tables;
+    const { arrays, changes, jobs, meta, order } = this.#tables;
     const job = jobs.get(jobId);
     if (job === undefined || isTerminal(job.state)) return;
     const verdict = judgeOrder(order.of(jobId));
@@ -221,12 +227,19 @@ export class Transitions {
     }
     // With a reason it waits for a person, whatever became of the others.
     if (job.state !== "HELD" || job.reason !== null) return;
-    if (verdict.kind === "free") {
+    const bound = arrays.boundOf(jobId);
+    const why =
+      verdict.kind === "waits"
+        ? verdict.why
+        : bound?.atOnce == null || arrays.hasRoom(bound)
+          ? null
+          : waitsForArray(bound.atOnce);
+    if (why === null) {
       jobs.note(jobId, { line: meta.next("job-sequence"), waiting_for: null });
       this.moveJob(jobId, "unhold");
     } else {
-      jobs.note(jobId, { waiting_for: verdict.why });
-      changes.note({ kind: "waiting", job: jobId, why: verdict.why });
+      jobs.note(jobId, { waiting_for: why });
+      changes.note({ kind: "waiting", job: jobId, why });
     }
   }
 

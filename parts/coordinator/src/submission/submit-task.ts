@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
+import type { EventDetail } from "@resontech/contracts/audit-catalogue";
 import type { SubmitTaskBody } from "@resontech/contracts/http-tasks";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { ApiError } from "../api-error.ts";
-import type { OperationRunner } from "../audited-operation.ts";
+import type { EventParts, OperationRunner } from "../audited-operation.ts";
 import type { JobView } from "../kernel/job-view.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { VolumeSync } from "../storage/volume-sync.ts";
@@ -60,8 +61,7 @@ export async function acceptTask(
   { validated, asked, after = [], pool: named, schedule, idempotencyKey }: Accepting,
   audit: OperationRunner,
 ): Promise<JobView> {
-  const idempotency =
-    idempotencyKey === null ? null : { key: idempotencyKey, bodySha256: bodyDigest(asked) };
+  const idempotency = idempotencyOf(idempotencyKey, asked);
   if (idempotency !== null) {
     const known = deps.kernel.findSubmitted(
       owner.projectId,
@@ -77,35 +77,23 @@ export async function acceptTask(
   requireOrder(deps.kernel, after);
   deps.kernel.requireQueueRoom(owner);
   const ended = deps.metrics.submissions.clock();
-  const { hasKeyInScript, ...task } = await validated();
+  const validatedTask = await validated();
+  const { hasKeyInScript: _, ...task } = validatedTask;
   ended("bucket");
   const pool = named === undefined ? (task.pool ?? null) : named;
   const { bucket } = task;
   const busy = deps.kernel.livingJobOf(bucket, task.outputRoot);
   if (busy !== null)
     throw new ApiError("workspace_busy", `/${task.outputRoot} is used by job ${busy}`);
-  const modelSha256 = task.inputs.find(({ kind }) => kind === "model")?.sha256 ?? null;
   const inputsDurable = deps.volume.durable();
   // Awaited once the gate is open; where it stays shut nobody asks.
   inputsDurable.catch(() => undefined);
   return audit.operation(
-    {
-      type: "job.submit",
-      object: { kind: "job" },
-      detail: {
-        shards: task.shardUncompressedBytes.length,
-        inputs: task.inputs.length,
-        input_bytes: task.inputs.reduce((bytes, input) => bytes + input.sizeBytes, 0),
-        key_in_script: hasKeyInScript,
-        ...(after.length === 0 ? {} : { after: after.length }),
-        ...(schedule === undefined ? {} : { schedule }),
-        ...(pool === null ? {} : { pool }),
-        ...(task.jobClass == null ? {} : { class: task.jobClass }),
-        ...(task.isPreemptible == null ? {} : { preemptible: task.isPreemptible }),
-        ...(modelSha256 === null ? {} : { model_sha256: modelSha256 }),
-      },
-      pii: { "task-name": task.name, path: `${bucket}/${task.outputRoot}` },
-    },
+    submissionParts(validatedTask, {
+      ...(after.length === 0 ? {} : { after: after.length }),
+      ...(schedule === undefined ? {} : { schedule }),
+      ...(pool === null ? {} : { pool }),
+    }),
     async (operation) => {
       ended("audit");
       await inputsDurable;
@@ -127,13 +115,47 @@ export async function acceptTask(
   );
 }
 
+/** What the log says of a submission. @param also what the task does not say itself */
+export function submissionParts(
+  { name, bucket, outputRoot, inputs, hasKeyInScript, ...task }: ValidatedTask,
+  also: EventDetail<"job.submit">,
+): EventParts<"job.submit"> {
+  const modelSha256 = inputs.find(({ kind }) => kind === "model")?.sha256 ?? null;
+  return {
+    type: "job.submit",
+    object: { kind: "job" },
+    detail: {
+      shards: task.shardUncompressedBytes.length,
+      inputs: inputs.length,
+      input_bytes: inputs.reduce((bytes, input) => bytes + input.sizeBytes, 0),
+      key_in_script: hasKeyInScript,
+      ...also,
+      ...(task.jobClass == null ? {} : { class: task.jobClass }),
+      ...(task.isPreemptible == null ? {} : { preemptible: task.isPreemptible }),
+      ...(modelSha256 === null ? {} : { model_sha256: modelSha256 }),
+    },
+    pii: { "task-name": name, path: `${bucket}/${outputRoot}` },
+  };
+}
+
 /** Told before anything is read or asked; the kernel looks again. @throws ApiError dependency_failed */
-function requireOrder(kernel: Pick<Kernel, "job">, after: NonNullable<Accepting["after"]>): void {
+export function requireOrder(
+  kernel: Pick<Kernel, "job">,
+  after: NonNullable<Accepting["after"]>,
+): void {
   for (const { job: id, when } of after) {
     const state = kernel.job(id)?.state;
     if (when === "succeeded" && state !== undefined && isTerminal(state) && state !== "SUCCEEDED")
       throw new ApiError("dependency_failed", `${id} has ended without success: ${state}`);
   }
+}
+
+/** Null where no key was sent. */
+export function idempotencyOf(
+  key: string | null,
+  asked: object,
+): { key: string; bodySha256: string } | null {
+  return key === null ? null : { key, bodySha256: bodyDigest(asked) };
 }
 
 /** The same request whatever the order of its fields. */

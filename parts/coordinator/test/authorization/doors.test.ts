@@ -215,6 +215,9 @@ t.test(
       ...{ cron: "0 3 * * *", timeZone: "UTC", task: "{}", jobId: null },
       ...{ nextAt: 1, pausedBy: null, createdAt: 1 },
     });
+    api.database.write.exec(
+      "INSERT INTO arrays (id, project_id, user_id, name, created_at) VALUES ('a_owner', 'p_owner', 'u_owner', 'fit', 1)",
+    );
     await putDeployment(api, { projectId: "p_owner", userId: "u_owner", bucket: "owner-1" });
     // Of what only people do no key has a row: test/approvals/ asks as people.
     const byRow = routes.filter(
@@ -230,7 +233,9 @@ t.test(
           ? DEPLOYMENT
           : name.includes("/schedules/")
             ? "s_owner"
-            : "state-RUNNING";
+            : name.includes("/arrays/")
+              ? "a_owner"
+              : "state-RUNNING";
       const before = api.audit.drafts.length;
       const absent = await call(name, "nothing", stranger);
       t.match(absent, { status: 404, body: { code: "not_found" } }, name);

@@ -93,7 +93,7 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
       ...[...Array<string>(7).fill("SQL user_id = @"), "SQL owner_id = @"],
       ...["SQL user_id = @", "SQL user_id = @", "SQL key_id IN ("],
       ...[...Array<string>(6).fill("SQL user_id = @"), "SQL owner_id = @"],
-      ...Array<string>(14).fill("SQL user_id = @"),
+      ...Array<string>(15).fill("SQL user_id = @"),
     ],
   },
   "identity/own-bucket.ts": {
@@ -235,6 +235,10 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     texts: [BY_NODE, "cache?.project === job.project_id"],
   },
   "kernel/fleet-views.ts": { why: "workers of a node", texts: [BY_NODE, BY_NODE] },
+  "kernel/array-views.ts": {
+    why: "one of the projects that the door let through",
+    texts: [BY_PROJECT],
+  },
   "kernel/input-caches.ts": { why: "the pool of a node", texts: [BY_NODE] },
   "kernel/job-bridges.ts": {
     why: "which members share a node with their server",
@@ -253,7 +257,7 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "an idempotency key is unique in its project; a job waits for jobs, and names a pool, of its own project alone",
     texts: ["SQL project_id = ?", "pool.project !== projectId", "job?.project_id !== projectId"],
   },
-  "http/routes/tasks.ts": {
+  "http/require-readable-jobs.ts": {
     why: "a job waits for jobs of its own project alone; it refuses more, and lets nothing through",
     texts: ["job?.projectId === projectId"],
   },

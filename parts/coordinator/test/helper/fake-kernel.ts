@@ -1,6 +1,7 @@
 import type { JobReason } from "@resontech/contracts/job-reasons";
 import { isTerminal, type JobState } from "@resontech/contracts/job-states";
 import { isInFilter, type RowFilter } from "../../src/db/row-filter.ts";
+import type { AcceptedArray } from "../../src/kernel/accepted-array.ts";
 import type { AcceptedTask } from "../../src/kernel/accepted-task.ts";
 import { IdempotencyConflict } from "../../src/kernel/errors.ts";
 import type { JobView } from "../../src/kernel/job-view.ts";
@@ -14,6 +15,7 @@ export class FakeKernel implements Pick<Kernel, keyof Kernel> {
   readonly tasks: AcceptedTask[] = [];
   readonly views = new Map<string, JobView>();
   readonly #keys = new Map<string, { bodySha256: string; id: string }>();
+  readonly #arrays = new Map<string, string>();
   readonly #now: () => number;
 
   constructor(now: () => number) {
@@ -27,6 +29,15 @@ export class FakeKernel implements Pick<Kernel, keyof Kernel> {
     if (task.idempotency !== null)
       this.#keys.set(task.idempotency.key, { ...task.idempotency, id: view.id });
     return view;
+  }
+
+  async submitArray({ id, jobs }: AcceptedArray): Promise<string> {
+    for (const { task } of jobs) this.#arrays.set((await this.submit(task)).id, id);
+    return id;
+  }
+
+  arrayOf(jobId: string): string | null {
+    return this.#arrays.get(jobId) ?? null;
   }
 
   /** A running job that nobody submitted, `state-RUNNING` where no other id is said. */

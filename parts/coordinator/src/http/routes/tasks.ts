@@ -26,6 +26,8 @@ import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
 import { authorizeClass } from "../authorize-class.ts";
 import { asTask } from "../decisions/deployment-replies.ts";
 import { instant, taskReply } from "../decisions/job-replies.ts";
+import { idempotencyKey } from "../idempotency-key.ts";
+import { requireReadableJobs } from "../require-readable-jobs.ts";
 import { responses } from "../responses.ts";
 import { authorizedBucket } from "./bucket.ts";
 
@@ -64,7 +66,7 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       const bucket = await authorizedBucket(request, "job.inputs.read", deps.read);
       await authorize(request, "job.submit", { userId, projectId });
       await authorizeClass(request, request.body.class, { userId, projectId });
-      await requireReadable(request, request.body.after, projectId);
+      await requireReadableJobs(request, deps.kernel, request.body.after, projectId);
       ended("policy");
       const key = idempotencyKey(request.headers["idempotency-key"]);
       const job = await submitTask(
@@ -78,18 +80,6 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       return reply.code(201).send(taskReply(job));
     },
   );
-
-  /** Jobs that a task is to start after are of its project, and the caller may read them. @throws ApiError, as for a job that is not there */
-  async function requireReadable(
-    request: FastifyRequest,
-    after: SubmitTaskBody["after"] = [],
-    projectId: string,
-  ): Promise<void> {
-    for (const { job: id } of after) {
-      const job = find(id);
-      await authorizedRow(request, "job.read", job?.projectId === projectId ? job : null);
-    }
-  }
 
   /** The earlier task, and who may begin one like it. @throws ApiError */
   async function earlierTask(
@@ -153,7 +143,7 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       const { id } = request.params;
       const { task, owner } = await earlierTask(request, id, request.body.class);
       const { after, pool = task.pool ?? null } = request.body;
-      await requireReadable(request, after, owner.projectId);
+      await requireReadableJobs(request, deps.kernel, after, owner.projectId);
       const job = await acceptTask(
         ...([deps, owner] as const),
         {
@@ -270,10 +260,3 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
     },
   );
 };
-
-function idempotencyKey(header: string | undefined): string | null {
-  if (header === undefined) return null;
-  if (!/^[A-Za-z0-9._-]{1,128}$/.test(header))
-    throw new ApiError("idempotency_key_invalid", "the Idempotency-Key is not valid");
-  return header;
-}

@@ -28,6 +28,7 @@ export type PersonalPart =
   | "acknowledged"
   | "job"
   | "job-cancelled"
+  | "array"
   | "schedule"
   | "calendar-entry"
   | "worker-held"
@@ -216,6 +217,13 @@ export const PERSONAL_COLUMNS: readonly PersonalColumn[] = [
     part: "job-cancelled",
     select:
       "SELECT id AS job, project_id AS project FROM jobs WHERE stopped_by = @userId ORDER BY sequence",
+    forget: { stays: OWNED },
+  },
+  {
+    column: "arrays.user_id",
+    part: "array",
+    select:
+      "SELECT id, name, project_id AS project, created_at AS createdAt FROM arrays WHERE user_id = @userId ORDER BY created_at, id",
     forget: { stays: OWNED },
   },
   {
