@@ -284,7 +284,10 @@ t.test("a script becomes several ranks, with the folders that they read", async 
   const { body } = await running.request("GET", `/api/jobs/${id}/parameters`, key);
   t.match(body, {
     ...{ kind: "distributed", script: "jobs/faces/scripts/train.py" },
-    ...{ arguments: ["--epochs=3"], gpuModels: ["cpu"] },
+    ...{ arguments: ["--epochs=3"], gpuModels: ["cpu"], ranks: 2, strategy: "ddp" },
+  });
+  t.match(await run("jobs", "show", id), {
+    ...{ code: 0, out: /^ranks +2 in 2 members, 1 worker each; ddp$/m },
   });
   t.match(body["inputs"], [{ path: "payload/faces/a.csv" }, { path: "scripts/train.py" }]);
   await run("jobs", "cancel", id);
