@@ -22,6 +22,7 @@ import {
 import { showEntry } from "./audit/show.ts";
 import { CliError, UsageError } from "./cli-error.ts";
 import { onClosedPipe } from "./closed-pipe.ts";
+import { addAdviseCommand } from "./advise/commands.ts";
 import { addApprovalCommands } from "./approvals.ts";
 import { addCompletionCommands } from "./completion/commands.ts";
 import { addInferCommands } from "./infer/commands.ts";
@@ -66,6 +67,7 @@ const table = (head: string[], rows: string[][]): void => {
   process.stdout.write(asTable(head, rows, process.stdout.isTTY ? process.stdout.columns : null));
 };
 addSubmitCommand(program, { say, countOf });
+addAdviseCommand(program, { say, table, countOf });
 addJobCommands(program, { say, table, countOf });
 addQueueCommand(program, { say, table });
 addScheduleCommands(program, { say, table });
