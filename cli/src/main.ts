@@ -22,6 +22,7 @@ import {
 import { showEntry } from "./audit/show.ts";
 import { CliError, UsageError } from "./cli-error.ts";
 import { onClosedPipe } from "./closed-pipe.ts";
+import { addAdviseCommand } from "./advise/commands.ts";
 import { addApprovalCommands } from "./approvals.ts";
 import { addArrayCommands } from "./arrays/commands.ts";
 import { addCompletionCommands } from "./completion/commands.ts";
@@ -67,6 +68,7 @@ const table = (head: string[], rows: string[][]): void => {
   process.stdout.write(asTable(head, rows, process.stdout.isTTY ? process.stdout.columns : null));
 };
 addSubmitCommand(program, { say, countOf });
+addAdviseCommand(program, { say, table, countOf });
 addJobCommands(program, { say, table, countOf });
 addQueueCommand(program, { say, table });
 addArrayCommands(program, { say, table });

@@ -69,6 +69,26 @@ t.test("a job is listed, watched, followed and cancelled from a shell", async (t
   followed.kill();
 });
 
+t.test("a training is advised before it is submitted, by the workers that there are", async (t) => {
+  const told = await run("advise", "--parameters", "350m", "--sequence", "128");
+  t.match(told, { code: 0, said: /for GPUs the table alone advises/ });
+  t.match(told.out, /fits on one GPU +1 to 8 +DDP\n/);
+  t.match(told.out, /device +CPU slot \(cpu\) of .*: 2 online, 2 on one node\n/);
+  t.match(told.out, /estimate +ours, for 2 slots: /);
+  const named = await run("advise", "--parameters", "7b", "--gpu-models", "h100", "--json");
+  t.match(JSON.parse(named.out), { devices: [{ model: "h100", row: "several-gpus" }] });
+  const refused = { code: 2, out: "", said: /validation_failed: .*"7x" is no count/ };
+  t.match(await run("advise", "--parameters", "7x"), refused);
+  t.match(await run("advise", "--parameters", "7b", "--gpu-models", "h1"), {
+    ...{ code: 2, out: "", said: /gpu_model_unknown/ },
+  });
+  t.match(await run("advise"), { code: 2, said: /--parameters/ });
+  t.match(await run("advise", "--parameters", "7b", "--precision", "fp8"), {
+    ...{ code: 2, said: /mixed, fp32, bf16/ },
+  });
+  t.match(await run("advise", "--help"), { code: 0, out: /Examples:\n +resontech advise/ });
+});
+
 t.test("what waits stands in its order, with a sentence why", async (t) => {
   await upload(running.s3, user.bucketAlias, "first", goodFiles());
   await upload(running.s3, user.bucketAlias, "second", goodFiles());
@@ -284,7 +304,10 @@ t.test("a script becomes several ranks, with the folders that they read", async 
   const { body } = await running.request("GET", `/api/jobs/${id}/parameters`, key);
   t.match(body, {
     ...{ kind: "distributed", script: "jobs/faces/scripts/train.py" },
-    ...{ arguments: ["--epochs=3"], gpuModels: ["cpu"] },
+    ...{ arguments: ["--epochs=3"], gpuModels: ["cpu"], ranks: 2, strategy: "ddp" },
+  });
+  t.match(await run("jobs", "show", id), {
+    ...{ code: 0, out: /^ranks +2 in 2 members, 1 worker each; ddp$/m },
   });
   t.match(body["inputs"], [{ path: "payload/faces/a.csv" }, { path: "scripts/train.py" }]);
   await run("jobs", "cancel", id);

@@ -365,6 +365,56 @@ t.test("files are looked at before they are taken, one by one or as one zip", as
   t.same(complaints, []);
 });
 
+t.test("ranks are advised for a size that a person types, and taken into the form", async (t) => {
+  const { page } = await pageOf({ bypassPolicy: true });
+  await page.goto(`${house.running.url}/dashboard/submit?as=command`);
+  const code = page.locator("main");
+  await page.getByText("Advice: how many ranks").press("Enter");
+  const size = page.getByRole("textbox", { name: /^Parameters of the model/ });
+  await size.fill("125m");
+  await page.getByRole("spinbutton", { name: /^Length of a sequence/ }).fill("128");
+  await size.press("Enter");
+  const device = page.getByRole("region", { name: "Advice for CPU slot" });
+  const estimate = device.getByRole("table", { name: "Estimate for CPU slot" });
+  await estimate.getByRole("row", { name: /^DDP yes/ }).waitFor();
+  await page.getByRole("cell", { name: "fits on one GPU" }).waitFor();
+  await page.getByText("for GPUs the table alone advises").waitFor();
+  await device.getByText(/^For 2 slots/).waitFor();
+  t.same(await accessibilityFaults(page), []);
+  const [table, frame] = [await estimate.boundingBox(), await device.boundingBox()];
+  t.ok(table!.x + table!.width <= frame!.x + frame!.width, "the estimate stays in its place");
+  await device.getByRole("button", { name: "Take 2 ranks and ddp into the form" }).press("Enter");
+  await page.getByText("Taken into the form: 2 ranks on cpu, ddp.").waitFor();
+  await code.getByText(/"kind":"distributed","workers":2,"strategy":"ddp"/).waitFor();
+  t.equal(await page.getByRole("combobox", { name: /^Strategy/ }).inputValue(), "ddp");
+  t.equal(await page.getByRole("combobox", { name: /^Device/ }).inputValue(), "cpu");
+  await shot(page, "submit-advice");
+  t.equal(await pageOverflow(page), 0);
+
+  // What fits nowhere offers nothing to take, and says what is missing.
+  await size.fill("7b");
+  await size.press("Enter");
+  await device.getByText(/^Nothing that fits. Even divided among 2 each lacks/).waitFor();
+  t.equal(await device.getByRole("button", { name: /^Take/ }).count(), 0);
+  await shot(page, "submit-advice-nothing");
+
+  // What can't be answered is told, and asked again.
+  await page.route(/\/api\/advice/, (route) => route.abort());
+  await size.fill("8b");
+  await size.press("Enter");
+  const again = page.getByRole("alert").getByRole("button", { name: "Try again" });
+  await again.waitFor();
+  await page.unroute(/\/api\/advice/);
+  await again.press("Enter");
+  await page.getByText(/^8 billion parameters/).waitFor();
+  t.same(await accessibilityFaults(page), []);
+
+  await page.getByRole("textbox", { name: "Name", exact: true }).fill("advised");
+  await page.getByRole("button", { name: "Submit", exact: true }).press("Enter");
+  await page.getByText("2 in 2 members, 1 worker each; ddp").waitFor();
+  t.match(page.url(), /\/jobs\/job-/);
+});
+
 t.test(
   "none of these pages breaks a rule of accessibility, or is wider than a phone",
   async (t) => {

@@ -5,6 +5,7 @@ import { madeWayWords } from "@resontech/contracts/made-way-words";
 import { modelWords } from "@resontech/contracts/model-words";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { JOB_WORDS, MEMBER_WORDS } from "@resontech/contracts/state-words";
+import { rankWords } from "@resontech/contracts/rank-words";
 import { roundWords } from "@resontech/contracts/round-words";
 import { EXIT } from "@resontech/contracts/exit-codes";
 import type { Command } from "commander";
@@ -13,7 +14,7 @@ import { getJson, sendJson } from "../api-client.ts";
 import { askedStates, STATE_HELP } from "../asked-states.ts";
 import { projectFilter, projectIdOf } from "../chosen-project.ts";
 import { printable, printableLog } from "../printable.ts";
-import { settingsFrom } from "../settings.ts";
+import { type Settings, settingsFrom } from "../settings.ts";
 import { size, toldWithUnits } from "../size.ts";
 import { classOption, NOT_PREEMPTIBLE, PREEMPTIBLE } from "./class-options.ts";
 import { findJob } from "./find-job.ts";
@@ -107,6 +108,7 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
       const job = await readJob(settings(), id);
       if (json) return void out(`${JSON.stringify(job, null, 2)}\n`);
       const { detail } = job;
+      const ranks = detail.kind === "distributed" ? await ranksOf(settings(), id) : null;
       const facts: [string, string | null][] = [
         ["job", job.jobId],
         ["name", job.jobName],
@@ -120,6 +122,7 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
         ["expected back", job.madeWay?.expectedStart ?? null],
         ["rounds", detail.rounds.current === null ? null : roundWords(detail.rounds)],
         ["attempt", String(detail.attempt)],
+        ["ranks", ranks],
         [
           "class",
           detail.isPreemptible ? detail.jobClass : `${detail.jobClass}, makes way for nobody`,
@@ -347,4 +350,9 @@ function fact(name: string, value: string): string {
 function roundsOf({ round, rounds, roundsDone }: JobRow): string {
   if (round === null) return "";
   return rounds === null ? String(roundsDone) : `${roundsDone}/${rounds}`;
+}
+
+/** How many start one script, and how they share the work: of a job that was chosen so. */
+async function ranksOf(settings: Settings, id: string): Promise<string | null> {
+  return rankWords(await getJson(settings, "/api/jobs/{id}/parameters", { params: { id } }));
 }

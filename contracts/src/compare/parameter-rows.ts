@@ -44,6 +44,8 @@ export function parameterRows(
     row("Sites that end a round", ({ minSites }) => String(minSites || "")),
     row("Devices", ({ gpuModels }) => gpuModels?.join(", ") ?? "any"),
     row("Workers", ({ workerIds }) => workerIds?.join(", ") ?? "whichever fit"),
+    row("Ranks", ({ ranks }) => String(ranks ?? "")),
+    row("Strategy", ({ strategy }) => strategy ?? ""),
     row("Workers of a member", ({ workersPerMember }) => String(workersPerMember)),
     row("Processors of a member", ({ cpusPerMember: cpus }) => String(cpus ?? "")),
     row("Memory of a member", ({ hostMemoryMbPerMember: mb }) =>

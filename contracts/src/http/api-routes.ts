@@ -4,6 +4,7 @@
  */
 import type { Static } from "typebox";
 import type * as access from "./http-access.ts";
+import type * as advice from "./http-advice.ts";
 import type * as appliance from "./http-appliance.ts";
 import type * as approvals from "./http-approvals.ts";
 import type * as arrays from "./http-arrays.ts";
@@ -30,6 +31,7 @@ type Filled<T, K extends keyof T> = Omit<T, K> & { [P in K]?: T[P] };
 
 export type ApiRoutes = {
   GET: {
+    "/api/advice": { asked: { query: Filled<advice.AdviceQuery, "precision" | "optimizer"> }; answer: advice.AdviceReply };
     "/api/appliance": { asked: NoFields; answer: appliance.ApplianceReply };
     "/api/appliance/alerts": { asked: NoFields; answer: hostHistory.PastAlertsReply };
     "/api/appliance/disks": { asked: NoFields; answer: hostHistory.DiskForecastReply };

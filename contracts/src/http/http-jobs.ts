@@ -1,5 +1,6 @@
 /** `/api/jobs`: jobs as a page or a shell shows them. A list carries only what a list shows. */
 import { type Static, Type } from "typebox";
+import { STRATEGIES } from "../agent/distributed-spec.ts";
 import { AGENT_REASONS, KERNEL_REASONS } from "../job/job-reasons.ts";
 import { JOB_STATES, MEMBER_STATES } from "../job/job-states.ts";
 import { IdParam, Instant } from "./http-common.ts";
@@ -223,6 +224,10 @@ export const JobParametersReply = Type.Object(
     /** Of its node, for each member; null: its workers' part. */
     cpusPerMember: Nullable(Count),
     hostMemoryMbPerMember: Nullable(Count),
+    /** Of one script as several, each on a worker of its own; null: it is no such job. */
+    ranks: Nullable(Count),
+    /** How they share the work; null as ranks are. */
+    strategy: Nullable(Type.Enum([...STRATEGIES])),
     onlyMineWorkers: Type.Boolean(),
     maxPricePerGpuHourCents: Nullable(Count),
     estimatedMemoryMb: Nullable(Count),

@@ -13,6 +13,8 @@ const PARAMETERS: JobParametersReply = {
     workersPerMember: 1,
     cpusPerMember: null,
     hostMemoryMbPerMember: null,
+    ranks: null,
+    strategy: null,
   },
   ...{
     maxPricePerGpuHourCents: null,
@@ -35,6 +37,7 @@ t.test(
   async (t) => {
     const other: JobParametersReply = {
       ...{ ...PARAMETERS, codeDigest: "d".repeat(64), timeLimitMinutes: 5 },
+      ...{ ranks: 4, strategy: "fsdp" },
       arguments: ["--level", "it's 2"],
       inputs: PARAMETERS.inputs.map((input) =>
         input.kind === "script" ? { ...input, etag: '"9"' } : input,
@@ -47,6 +50,8 @@ t.test(
       [
         ["Code", "cccccccccccc", "dddddddddddd", "–"],
         ["Arguments", "–", "--level 'it'\\''s 2'", "–"],
+        ["Ranks", "–", "4", "–"],
+        ["Strategy", "–", "fsdp", "–"],
         ["Time limit", "none", "5 min", "–"],
         ["scripts/a.py", "16, 1", "16, 9", "–"],
       ],

@@ -33,6 +33,8 @@ const JOB: JobParametersReply = {
     workersPerMember: 1,
     cpusPerMember: null,
     hostMemoryMbPerMember: null,
+    ranks: null,
+    strategy: null,
     maxPricePerGpuHourCents: 100,
   },
   ...{ estimatedMemoryMb: null, timeLimitMinutes: 30, images: [], rounds: null, minSites: 0 },

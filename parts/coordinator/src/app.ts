@@ -12,6 +12,7 @@ import { peerAddress } from "./http/peer-address.ts";
 import { type AuditDeps, requestAudit } from "./http/request-audit.ts";
 import type { RouteAudit } from "./http/route-config.ts";
 import { accessReviewRoutes, type AccessReviewRoutesDeps } from "./http/routes/access-review.ts";
+import { adviceRoutes, type AdviceRoutesDeps } from "./http/routes/advice.ts";
 import { applianceRoutes, type ApplianceRoutesDeps } from "./http/routes/appliance.ts";
 import { approvalRoutes, type ApprovalRoutesDeps } from "./http/routes/approvals.ts";
 import { auditQuestionRoutes } from "./http/routes/audit-questions.ts";
@@ -79,6 +80,7 @@ export type AppDeps = AuditDeps &
   ObjectVersionRoutesDeps &
   TaskRoutesDeps &
   DashboardRoutesDeps &
+  AdviceRoutesDeps &
   JobRoutesDeps &
   QueueRoutesDeps &
   ArrayRoutesDeps &
@@ -185,6 +187,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(objectVersionRoutes, deps);
   await app.register(taskRoutes, deps);
   await app.register(dashboardRoutes, deps);
+  await app.register(adviceRoutes, deps);
   await app.register(jobRoutes, deps);
   await app.register(queueRoutes, deps);
   await app.register(arrayRoutes, deps);

@@ -18,6 +18,7 @@ import { jobWord, memberWord } from "../../ui/state-word.ts";
 import { comparisonOf } from "../compare/compared-jobs.ts";
 import { endOf, sitesThatEndedWell } from "./ends-of.ts";
 import { OrderFacts } from "./order-facts.tsx";
+import { RankFacts } from "./rank-facts.tsx";
 import { sentenceOf } from "./sentence-of.ts";
 import { Words } from "../../ui/words.tsx";
 import { errorHint, errorMessage } from "./error-hint.ts";
@@ -82,6 +83,7 @@ export function JobHead({ job }: { job: Job }) {
           <dt>Attempt</dt>
           <dd>{detail.attempt}</dd>
         </div>
+        {detail.kind === "distributed" ? <RankFacts jobId={job.jobId} /> : null}
         <div>
           <dt>Class</dt>
           <dd>

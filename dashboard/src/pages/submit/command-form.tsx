@@ -6,7 +6,8 @@ import { askAgain } from "../../api/ask.ts";
 import { bytes } from "../../ui/bytes.ts";
 import { countOf } from "../../ui/count-of.ts";
 import { Field } from "../../ui/field.tsx";
-import type { ClassWish, WayWish } from "./class-wishes.ts";
+import { Advice } from "./advice.tsx";
+import type { ClassWish, StrategyWish, WayWish } from "./class-wishes.ts";
 import { DeviceField } from "./device-field.tsx";
 import {
   ArgumentsField,
@@ -18,6 +19,7 @@ import {
   MinutesField,
   NameField,
   RanksField,
+  StrategyField,
   WorkersField,
 } from "./job-fields.tsx";
 import { PoolField } from "./pool-field.tsx";
@@ -46,6 +48,7 @@ export function CommandForm({
   const [environment, setEnvironment] = useState("");
   const [models, setModels] = useState("");
   const [ranks, setRanks] = useState("");
+  const [strategy, setStrategy] = useState<StrategyWish>("");
   const [workers, setWorkers] = useState("");
   const [cpus, setCpus] = useState("");
   const [hostMemory, setHostMemory] = useState("");
@@ -57,7 +60,10 @@ export function CommandForm({
   const body: SubmitCommandBody | SubmitDistributedBody = {
     ...(ranks === ""
       ? { kind: "command" as const }
-      : { kind: "distributed" as const, workers: Number(ranks) }),
+      : {
+          ...{ kind: "distributed" as const, workers: Number(ranks) },
+          ...(strategy === "" ? {} : { strategy }),
+        }),
     ...{ name, scriptPath: `/${root}/scripts/${file}` },
     ...(given === "" ? {} : { arguments: linesOf(given) }),
     ...(environment.trim() === "" ? {} : { environment: environmentOf(environment) }),
@@ -101,7 +107,21 @@ export function CommandForm({
         body,
         inputs.map(({ name: input }) => input),
       )}
-      texts={<TextEditor label={`Text of ${file}`} text={text} onChange={setText} />}
+      texts={
+        <>
+          <Advice
+            models={models}
+            onTake={(advised) => {
+              setRanks(String(advised.workers));
+              setStrategy(advised.strategy);
+              setModels(advised.model);
+              // The appliance puts so many ranks on a member as the device lets it.
+              setWorkers("");
+            }}
+          />
+          <TextEditor label={`Text of ${file}`} text={text} onChange={setText} />
+        </>
+      }
     >
       <NameField value={name} onChange={setName} />
       <Field label="Script" hint="Its name ends in .py or .sh.">
@@ -131,6 +151,7 @@ export function CommandForm({
       </Field>
       <DeviceField models={models} onChange={setModels} />
       <RanksField value={ranks} onChange={setRanks} />
+      {ranks === "" ? null : <StrategyField value={strategy} onChange={setStrategy} />}
       <WorkersField value={workers} onChange={setWorkers} />
       <CpusField value={cpus} onChange={setCpus} />
       <HostMemoryField value={hostMemory} onChange={setHostMemory} />

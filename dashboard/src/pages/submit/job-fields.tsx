@@ -1,8 +1,9 @@
 /** Fields that several forms have. */
+import { STRATEGIES } from "@resontech/contracts/distributed-spec";
 import { ASKED_CLASSES } from "@resontech/contracts/http-tasks";
 import { MAX_WORKERS_EACH } from "@resontech/contracts/most-workers";
 import { Field } from "../../ui/field.tsx";
-import type { ClassWish, WayWish } from "./class-wishes.ts";
+import type { ClassWish, StrategyWish, WayWish } from "./class-wishes.ts";
 import { mostMemory } from "./most-memory.ts";
 import { useCatalogue } from "./use-catalogue.ts";
 
@@ -59,6 +60,29 @@ export function RanksField(of: Of) {
       min={1}
       max={MAX_WORKERS_EACH}
     />
+  );
+}
+
+/** Of a script with several ranks. */
+export function StrategyField({
+  value,
+  onChange,
+}: {
+  value: StrategyWish;
+  onChange: (value: StrategyWish) => void;
+}) {
+  return (
+    <Field label="Strategy" hint="How the script shares the work: the script itself has to do it.">
+      <select
+        value={value}
+        onChange={({ target }) => onChange(STRATEGIES.find((one) => one === target.value) ?? "")}
+      >
+        <option value="">not said: ddp</option>
+        {STRATEGIES.map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </select>
+    </Field>
   );
 }
 

@@ -1,6 +1,7 @@
 /** What a job was made of, as pages and shells compare it. Pure. */
 import { createHash } from "node:crypto";
 import { runsOneScript } from "@resontech/contracts/changed-files";
+import type { Strategy } from "@resontech/contracts/distributed-spec";
 import type { JobParametersReply } from "@resontech/contracts/http-jobs";
 import type { AcceptedInput } from "../../kernel/accepted-task.ts";
 import type { StoredTask } from "../../kernel/stored-tasks.ts";
@@ -16,10 +17,17 @@ export function parametersReply(
   pool: string | null,
 ): JobParametersReply {
   const { selection, inputs } = task;
-  // Of a kind that runs one script.
-  const { arguments: given = [], environment = {} } = (task.spec ?? {}) as {
+  // Of a kind that runs one script, and of one that runs it as several ranks.
+  const {
+    arguments: given = [],
+    environment = {},
+    ranks = null,
+    strategy = null,
+  } = (task.spec ?? {}) as {
     arguments?: string[];
     environment?: Record<string, string>;
+    ranks?: number;
+    strategy?: Strategy;
   };
   const asked = askBodyOf(task.spec);
   const [script] = runsOneScript(task.kind) ? inputs.filter(({ kind }) => kind === "script") : [];
@@ -30,6 +38,7 @@ export function parametersReply(
     workerIds: selection.kind === "pinned" ? selection.workerIds : null,
     maxPricePerGpuHourCents: selection.kind === "auto" ? selection.maxPriceCents : null,
     workersPerMember: asked.workersPerMember ?? 1,
+    ...{ ranks, strategy },
     ...{ cpusPerMember: asked.cpusPerMember ?? null },
     ...{ hostMemoryMbPerMember: asked.hostMemoryMbPerMember ?? null },
     estimatedMemoryMb: task.estimatedMemoryMb,
