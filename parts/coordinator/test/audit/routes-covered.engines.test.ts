@@ -115,6 +115,18 @@ async function inHub(name: string) {
   });
 }
 
+/** At two points; workers are for the job whose logs are read, so whoever makes one also cancels it. */
+async function arrayed(slug: string) {
+  await upload(coordinator.s3, alice.bucketAlias, slug, { "scripts/fit.py": "print(1)\n" });
+  return await call("POST", "/api/arrays", {
+    task: {
+      ...{ kind: "command", name: `${CANARY} of ${slug}` },
+      scriptPath: `/jobs/${slug}/scripts/fit.py`,
+    },
+    grid: [{ name: "lr", values: [CANARY, "2"] }],
+  });
+}
+
 const scheduled = () =>
   call("POST", "/api/schedules", {
     ...{ name: CANARY, cron: "0 3 * * *", timeZone: "UTC" },
@@ -152,6 +164,15 @@ const DRIVES: Record<string, () => Promise<number>> = {
     // Workers are for the job whose logs are read.
     await call("POST", `/api/tasks/${made.body["id"]}/cancel`);
     return made.status;
+  },
+  "POST /api/arrays": async () => {
+    const made = await arrayed(`${CANARY}-i`);
+    await call("POST", `/api/arrays/${made.body["id"]}/cancel`);
+    return made.status;
+  },
+  "POST /api/arrays/{id}/cancel": async () => {
+    const { id } = (await arrayed(`${CANARY}-j`)).body;
+    return (await call("POST", `/api/arrays/${id}/cancel`)).status;
   },
   "POST /api/schedules": async () => (await scheduled()).status,
   "PUT /api/schedules/{id}": async () => {
@@ -412,7 +433,7 @@ const DRIVES: Record<string, () => Promise<number>> = {
 };
 const ENDS: Record<string, number> = {
   ...{ "POST /api/schedules": 201, "POST /api/pools": 201, "POST /api/calendar": 201 },
-  ...{ "POST /api/tasks": 201, "POST /api/tasks/{id}/resubmit": 201 },
+  ...{ "POST /api/arrays": 201, "POST /api/tasks": 201, "POST /api/tasks/{id}/resubmit": 201 },
   "POST /api/tasks/{id}/variants": 201,
   ...{ "POST /api/keys": 201, "POST /api/projects": 201, "POST /api/inference/jobs": 201 },
   "POST /api/hub/models": 201,
