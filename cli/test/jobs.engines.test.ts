@@ -382,5 +382,7 @@ t.test(
     t.match(await run("arrays", "show", id), { code: 0, said: /^fit: 4 did not succeed$/m });
     t.match(await run("submit", script, "--array", "9-3"), { code: 1, said: /3 before 9/ });
     t.match(await run("submit", script, "--array", "all"), { code: 2, said: /array_unreadable/ });
+    const unranked = await run("submit", script, "--array", "0-1", "--strategy", "ddp");
+    t.match(unranked, { code: 2, said: /ranks_of_script/ });
   },
 );

@@ -221,6 +221,12 @@ async function submitPoints(
     );
   if (grid.length === 0 && array.indexes === undefined)
     throw new UsageError("array_unreadable", "the array has no indexes", "Write --array 0-99%8.");
+  if (gpus === undefined && strategy !== undefined)
+    throw new UsageError(
+      "ranks_of_script",
+      "--strategy is of ranks, and each of these jobs is one process",
+      "Say --gpus as well.",
+    );
   const ofEveryKind = await saidOfEveryKind(settings, options);
   const task =
     gpus === undefined
