@@ -20,32 +20,28 @@ const HUB = { name: "meeting-point", port: 8003 } as const;
 const SCRIPT = `import os, sys, time
 import torch
 import torch.distributed as dist
-from torch.nn.parallel import DistributedDataParallel
 
 dist.init_process_group("gloo")
 rank, ranks = dist.get_rank(), dist.get_world_size()
 folder = os.environ["RESONTECH_CHECKPOINT_DIR"]
 found = sorted(int(name[5:-3]) for name in os.listdir(folder) if name.startswith("step-"))
-torch.manual_seed(0)
-model = DistributedDataParallel(torch.nn.Linear(4, 1))
 begin = found[-1] if found else 0
-if found:
-    model.module.load_state_dict(torch.load(os.path.join(folder, f"step-{begin}.pt")))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+# Without torch's autograd, whose threads at times abort a process that ends.
+weights = torch.load(os.path.join(folder, f"step-{begin}.pt")) if found else torch.zeros(4)
 seen = torch.tensor([float(rank + 1)])
 dist.all_reduce(seen)
 print(f"rank {rank} of {ranks} begins after {begin}, sum {seen.item():.0f}", flush=True)
 for step in range(begin + 1, 9):
     x = torch.randn(8, 4, generator=torch.Generator().manual_seed(step * ranks + rank))
-    loss = ((model(x) - x.sum(1, keepdim=True)) ** 2).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
+    error = x @ weights - x.sum(1)
+    slope = x.T @ error
+    dist.all_reduce(slope)
+    weights -= 0.01 * slope
     if rank == 0:
         path = os.path.join(folder, f"step-{step}.pt")
-        torch.save(model.module.state_dict(), path + ".part")
+        torch.save(weights, path + ".part")
         os.replace(path + ".part", path)
-        print('RT_METRIC {"step": %d, "loss": %f}' % (step, loss.item()), flush=True)
+        print('RT_METRIC {"step": %d, "loss": %f}' % (step, (error**2).mean().item()), flush=True)
     if "die" in sys.argv and not found and rank == 1 and step == 5:
         # The first commits of the four before are on their way.
         time.sleep(8)
