@@ -341,6 +341,21 @@ export class PlacementFleet {
     return models;
   }
 
+  /** The same, if its project had nothing in any pool: one that is full for it now has room later. */
+  modelsWithEmptyPools(gang: WaitingGang): readonly string[] {
+    if (!this.#pools.areLimited) return this.modelsFor(gang);
+    const key = `${this.withGates(shapeOf(gang), gang)} of empty pools`;
+    const known = this.#models.get(key);
+    if (known !== undefined) return known;
+    const whyNever = this.#whyNever(gang, "empty");
+    const serving = this.#workers.filter((worker, at) => whyNever(worker, at) === null);
+    const first =
+      (gang.workersEach ?? 1) > 1 ? this.#bundlesOf(gang, serving).map(([one]) => one!) : serving;
+    const models = modelsInOrder(gang, first, this.#scoreOf);
+    this.#models.set(key, models);
+    return models;
+  }
+
   /** One or more of each model that may serve the gang. */
   #servingAtAll(gang: WaitingGang): PlacementWorker[] {
     if ((gang.workersEach ?? 1) > 1) {

@@ -62,7 +62,7 @@ function ableOf(gang: WaitingGang, fleet: PlacementFleet, ledger: ShareLedger): 
   const { project, size, selection, isOnlyGuaranteed = false } = gang;
   if (selection.kind !== "auto" || !(ledger.isLimited || (isOnlyGuaranteed && ledger.isSet)))
     return gang;
-  const models = fleet.modelsFor(gang);
+  const models = fleet.modelsWithEmptyPools(gang);
   const able = models.filter((model) => {
     const amounts = { [model]: size };
     if (ledger.neverFits(project, amounts)) return false;

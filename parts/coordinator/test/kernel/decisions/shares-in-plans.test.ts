@@ -13,6 +13,7 @@ import type { Share } from "../../../src/kernel/decisions/shares.ts";
 
 const HOUR = 3_600_000;
 const NOW = 1_000 * HOUR;
+const CPUS: WaitingGang["selection"] = { kind: "auto", gpuModels: ["cpu"], maxPriceCents: null };
 const HIGH = { priority: CLASS_PRIORITIES.interactive };
 
 const gang = (job: string, project: string, change: Partial<WaitingGang> = {}): WaitingGang => ({
@@ -231,6 +232,25 @@ t.test("who is guaranteed one model takes no other back once its pool is full", 
   );
   t.match(found.placements, [{ job: "j1", workers: [/^a/] }]);
   t.same(gone(found), []);
+});
+
+t.test("a job does not go back to where it failed because a pool is full for now", async (t) => {
+  const pool: NodePool = {
+    ...{ id: "few", name: "few", kind: "shared", project: null, lends: false, mostRunMs: null },
+    ...{ classes: null, projectWorkers: 1 },
+  };
+  const nodes = [
+    node("a", { gate: { pool, closures: [], key: "few", at: NOW } }),
+    ...[node("b"), node("c")],
+  ];
+  const found = planOf(
+    [worker("a1"), worker("a2"), worker("b1", "l4"), worker("c1", "h100")],
+    [gang("j1", "p", { selection: CPUS }), gang("j2", "p", { avoidNodes: ["b"] })],
+    { shares: [share("p", {}, { cpu: 1, h100: 0 })], running: [] },
+    nodes,
+  );
+  t.match(found.placements, [{ job: "j1" }]);
+  t.equal(found.placements.length, 1, "it waits for the pool");
 });
 
 t.test("nobody waits for a kept worker that no longer serves", async (t) => {
